@@ -1,5 +1,5 @@
-//! Registrations of real heads against their exact truth. The error is the distance between where a point of the fixed image should
-//! go and where it goes, mm.
+//! Registrations of real heads, compared with the exact ground truth. The error is the distance, in mm, between the
+//! positions to which the found and the true transform take a point of the fixed image.
 
 use crate::support::{CPU, data_dir};
 use glam::{DAffine3, DMat3, DVec3};
@@ -28,7 +28,8 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A folder with a fixed and a moving image, the fixed one's brain and the true map of points; its name says what the motion may be.
+/// Checks a case: a folder with a fixed and a moving image, the brain mask of the fixed image and the true transform.
+/// The folder's name determines the kind of transform.
 fn check(case: &Path) -> Result<(), Failed> {
     let read = |name: &str| io::read(&case.join(name));
     let (fixed, moving, mask) = (read("fixed.nii.gz")?, read("moving.nii.gz")?, read("mask.nii.gz")?);
@@ -49,7 +50,7 @@ fn check(case: &Path) -> Result<(), Failed> {
     }
 }
 
-/// A T1 and a T2 of one head, the T2 turned by 20 degrees about z and shifted.
+/// Registers a T1 and a T2 of one head. The T2 is rotated by 20 degrees about z and translated.
 fn brainweb(folder: &Path) -> Result<(), Failed> {
     let (fixed, moving) = (io::read(&folder.join("t1.mha"))?, io::read(&folder.join("t2_rot20tx20.mha"))?);
     let turn = DMat3::from_rotation_z((-20_f64).to_radians());

@@ -1,4 +1,4 @@
-//! CPU, emulator and GPU give the same bits.
+//! Checks that CPU, emulator and GPU give the same bits.
 
 mod climb;
 mod flow;
@@ -85,7 +85,8 @@ fn volumes(size: [usize; 3], seed: u64) -> Vec<Volume> {
     vec![volume(noise), volume(smooth), volume(vec![3.0; geometry.voxels()])]
 }
 
-/// Identity, a rotation, one that leaves the images half apart, one that leaves them wholly apart.
+/// Returns the identity, a rotation, a transform with which half of the images overlaps, and one with which nothing
+/// overlaps.
 fn transforms(fixed: &Geometry, moving: &Geometry) -> Vec<Affine> {
     let rigid = |angles, translation| Rigid { angles, translation, centre: fixed.centre() };
     [
@@ -101,7 +102,7 @@ fn transforms(fixed: &Geometry, moving: &Geometry) -> Vec<Affine> {
 fn opened_late() -> Result<(), Failed> {
     let _turn = gpu()?;
     let engine = Engine::unopened(BackendKind::Cuda, 1, &Silent)?;
-    assert!(!engine.has_gpu() && engine.opening_seconds() == 0.0, "it is open before anything asked for it");
+    assert!(!engine.has_gpu() && engine.opening_seconds() == 0.0, "the GPU was opened before it was needed");
     let image = &volumes(SMALL[0], 1)[1];
     let found = engine.register(image, image, &Options::default(), &Silent)?;
     assert!(found.backend == "cuda" && engine.has_gpu() && engine.opening_seconds() > 0.0, "{}", found.backend);
@@ -136,7 +137,7 @@ fn counts_agree(backend: &dyn Backend, [fixed, moving]: Sizes, bins: &[[u32; 2]]
     Ok(())
 }
 
-/// A head's T1 and T2 on grids of about `mm`, through their headers.
+/// Compares the counts of a head's T1 and T2 on grids of about `mm`, aligned by their headers.
 fn real_counts_agree(backend: &dyn Backend, mm: f64) -> Result<(), Failed> {
     let case = data_dir().ok_or("no data")?.join("cases/bw_00");
     let (fixed, moving) = (io::read(&case.join("fixed.nii.gz"))?, io::read(&case.join("moving.nii.gz"))?);
@@ -160,7 +161,8 @@ fn real_counts_agree(backend: &dyn Backend, mm: f64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The whole registration of a small pair: the same transform to the last bit, and the same voxels.
+/// Compares whole registrations of a small pair: the transforms must be the same to the last bit, and so must the
+/// voxels.
 fn registrations_agree(backend: BackendKind) -> Result<(), Failed> {
     let [fixed, mut moving] = [1, 2].map(|seed| volumes([30, 27, 18], seed).remove(1));
     moving.geometry.origin += DVec3::new(2.0, -1.0, 3.0);

@@ -1,4 +1,5 @@
-//! `mireg batch`: the bytes of the single commands, what is wrong with a table, failures, and going on after a kill.
+//! `mireg batch`: it writes the same bytes as the single commands, reports errors in a table and failed pairs, and
+//! resumes after it was killed.
 
 mod bids;
 mod gallery;
@@ -47,7 +48,7 @@ fn test(name: &str, run: fn()) -> Trial {
     trial(format!("batch::{name}"), run)
 }
 
-/// Waves in a box, shifted by so many voxels.
+/// Returns waves in a box, shifted by `shift` voxels.
 fn waves(size: [usize; 3], shift: f64) -> Volume {
     let geometry = Geometry::axis_aligned(size, DVec3::splat(2.0), DVec3::ZERO);
     let wave = |n: usize| {
@@ -74,7 +75,7 @@ fn study(count: usize) -> TempDir {
     folder
 }
 
-/// Breaks five of a study's moving images, each in another way: registrations from the headers fail.
+/// Breaks five of a study's moving images, each in a different way, so that registrations from the headers fail.
 fn break_images(data: &Path, [cut, empty, flat, far, text]: [usize; 5]) {
     let path = |n: usize| data.join(format!("m{n}.nii"));
     let whole = fs::read(path(cut)).unwrap();
@@ -86,7 +87,7 @@ fn break_images(data: &Path, [cut, empty, flat, far, text]: [usize; 5]) {
     fs::write(path(text), "no image").unwrap();
 }
 
-/// The records of all rows, by id: when each was written.
+/// Returns, by id, when the record of each row was written.
 fn records(folder: &Path) -> BTreeMap<String, SystemTime> {
     let out = folder.join("out");
     let ids = names(&out).into_iter().filter(|id| out.join(id).join("batch.json").exists());
@@ -94,7 +95,7 @@ fn records(folder: &Path) -> BTreeMap<String, SystemTime> {
     ids.map(|id| (id.clone(), written(&id))).collect()
 }
 
-/// A batch of `in/pairs.csv` to `out`, on the CPU, and what it says on stderr.
+/// Runs a batch of `in/pairs.csv` to `out` on the CPU, and returns what it prints to stderr.
 fn batch(folder: &Path, code: i32, more: &[&str]) -> String {
     let words = [&["batch", "in/pairs.csv", "--out", "out", "--backend", "cpu"], more].concat();
     let assert = mireg(folder, &words).assert();
@@ -104,13 +105,13 @@ fn batch(folder: &Path, code: i32, more: &[&str]) -> String {
     told
 }
 
-/// A run that ends as it may: what the checks say of waves is not the point.
+/// Runs a command, with any exit code of a completed run, since the tests do not depend on the checks of the result.
 fn ends(folder: &Path, words: &[&str]) {
     let code = mireg(folder, words).assert().get_output().status.code();
     assert!(matches!(code, Some(0 | 1)), "{words:?}: {code:?}");
 }
 
-/// The rows of batch.tsv by id, and those of each by column.
+/// Returns the rows of batch.tsv by id, each as a map from column to value.
 fn summary(folder: &Path) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut reader = csv::ReaderBuilder::new().delimiter(b'\t').from_path(folder.join("out/batch.tsv")).unwrap();
     let rows = reader.deserialize::<BTreeMap<String, String>>().map(Result::unwrap);
@@ -129,17 +130,17 @@ fn timeless(text: &str) -> serde_json::Value {
     report
 }
 
-/// What only the folder of a row has.
+/// The files that only the folder of a row has.
 const OF_A_ROW: [&str; 2] = ["batch.json", "thumbnail.png"];
 
-/// Compares the folder of a row with that of a command of its own.
+/// Compares the folder of a row with that of a separate command.
 fn same(batched: &Path, alone: &Path) {
     let files: Vec<_> = names(batched).into_iter().filter(|name| !OF_A_ROW.contains(&name.as_str())).collect();
     assert_eq!(files, names(alone));
     for name in files {
         let [a, b] = [batched, alone].map(|folder| fs::read(folder.join(&name)).unwrap());
         match &*name {
-            // Seconds differ, and so may the length of what says them.
+            // The seconds differ, and so may the number of their digits.
             "report.html" => assert!(a.len().abs_diff(b.len()) < 200 && a[..200] == b[..200]),
             "report.json" => {
                 let [a, b] = [a, b].map(|text| timeless(std::str::from_utf8(&text).unwrap()));
@@ -239,7 +240,7 @@ fn deforms_and_meshes() {
     batch_of(folder.path(), "mesh", &["--init=header", "--iterations=3"]);
 }
 
-/// A batch of another command, beside the command itself for each pair.
+/// Compares a batch of another command with the command itself for each pair.
 fn batch_of(folder: &Path, command: &str, options: &[&str]) {
     let words = [&["batch", "in/pairs.csv", "--out", "out", "--command", command, "--backend", "cpu", "--"], options];
     ends(folder, &words.concat());
@@ -257,7 +258,7 @@ fn broken_pairs_are_named_and_the_others_done() {
     let folder = study(9);
     let data = folder.path().join("in");
     break_images(&data, [1, 2, 3, 4, 5]);
-    // Its folder cannot be made.
+    // The folder of this pair cannot be created.
     fs::create_dir(folder.path().join("out")).unwrap();
     fs::write(folder.path().join("out/p6"), "mine").unwrap();
 
@@ -279,9 +280,9 @@ fn broken_pairs_are_named_and_the_others_done() {
     let place = |id: &str| pairs.iter().position(|pair| pair["id"] == id).unwrap();
     assert_eq!(pairs[place("p0")]["page"], "p0/report.html");
     assert!(pairs[place("p1")]["page"].is_null());
-    assert!(place("p3") < place("p0"), "the worst are not first");
+    assert!(place("p3") < place("p0"), "the worst results are not first");
 
-    // Nothing is tried again unasked, except for what has no record.
+    // Failed pairs are not tried again unless requested; pairs without a record are.
     let again = batch(folder.path(), 1, &["--", "--init", "header"]);
     assert_eq!(again.lines().filter(|line| line.contains(" failed: ")).count(), 1, "{again}");
     io::write(&data.join("m4.nii"), &waves(SIZE, 0.4)).unwrap();

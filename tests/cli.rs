@@ -1,4 +1,4 @@
-//! The command line from outside: what it prints, what it writes, and how it refuses.
+//! The command line: what it prints, what it writes, and which input it refuses.
 
 mod apply;
 mod bad_input;
@@ -180,7 +180,7 @@ fn an_answer_that_cannot_be_written_is_an_error() {
     assert!(output.status.code() == Some(2) && says.starts_with("mireg: standard output: No space"), "{says}");
 }
 
-/// The driver's library is looked for when it is needed; the program starts without.
+/// Checks that the program starts without the driver's library, which is loaded only when it is needed.
 #[cfg(target_os = "linux")]
 fn the_driver_is_not_linked() {
     let libraries = stdout(Command::new("ldd").arg(env!("CARGO_BIN_EXE_mireg")));
@@ -237,7 +237,7 @@ fn every_metric_registers() {
     }
 }
 
-/// And gives the same bytes with any number of threads.
+/// Each optimizer also gives the same bytes with any number of threads.
 fn every_optimizer_registers() {
     let (folder, pair) = patient();
     for kind in OptimizerKind::VARIANTS {
@@ -281,7 +281,7 @@ fn check_report(text: &str) {
     assert!(seconds("total") >= all, "{} < {all}", seconds("total"));
 }
 
-/// The names of what is in a folder, sorted.
+/// Returns the sorted names of the files in a folder.
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
     let mut names: Vec<_> = entries.collect();

@@ -1,4 +1,4 @@
-//! Flows of diffeomorphisms: what they find, that the bits are the same everywhere, what is refused.
+//! Deformable registration: what it finds, that the bits are the same on all backends, and which input is refused.
 
 mod bytes;
 mod content;
@@ -40,7 +40,7 @@ fn test(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {
     trial(format!("deform::{name}"), test)
 }
 
-/// From a map that is given.
+/// Returns a start from a given transform.
 fn from(start: &DAffine3) -> Start {
     Start::Transform(Linear::new(Kind::Affine, Dimension::Three, DVec3::ZERO, start))
 }
@@ -53,15 +53,15 @@ fn found(pair: &Pair, options: &Options) -> Deformation {
     CPU.deform(&pair.fixed, &pair.moving, options, &Silent).expect("this pair can be registered")
 }
 
-/// Two images of one object, of which the moving one is the fixed one through a known map.
+/// Two images of one object with a known deformation between them.
 struct Pair {
     fixed: Volume,
     moving: Volume,
 }
 
 impl Pair {
-    /// On grids of `size` voxels of 2 x 2 x 2.5 mm, the moving one shifted and larger; `contrast` makes its intensities from those of the
-    /// fixed image, 0 to 100.
+    /// Makes a pair on a grid of `size` voxels of 2 x 2 x 2.5 mm; the moving grid is shifted and larger. `contrast`
+    /// computes the moving intensities from those of the fixed image, 0 to 100.
     fn new(size: [usize; 3], contrast: fn(f32) -> f32) -> Self {
         let spacing = DVec3::new(2.0, 2.0, if size[2] == 1 { 1.0 } else { 2.5 });
         let grid = Geometry::axis_aligned(size, spacing, DVec3::ZERO);
@@ -70,7 +70,7 @@ impl Pair {
             moving.size[axis] += 4;
             moving.origin[axis] = -2.0 * spacing[axis] + 0.3;
         }
-        // Finer than both, so that making the fixed image blurs little.
+        // The object is sampled more finely than both images, so that resampling it for the fixed image blurs little.
         let object = Volume { geometry: moving, voxels: object(&moving), pixel: PixelType::F32 };
         let how = Resampling { interpolator: gpu::math::interpolate::Interpolator::CatmullRom, outside: 0.0 };
         let fixed = resample_through(&object, &grid, |p| truth(&grid, p), &how).expect("it can be resampled").volume;
@@ -78,7 +78,7 @@ impl Pair {
         Self { fixed, moving: Volume { voxels, ..object } }
     }
 
-    /// The mean and the largest error of a field at the voxels that lie well inside, mm.
+    /// Returns the mean and the largest error of a field, in mm, at voxels away from the border.
     fn errors(&self, found: &Deformation) -> [f64; 2] {
         let grid = &self.fixed.geometry;
         let errors: Vec<f64> = inner(grid).map(|p| found.field.at(p).distance(truth(grid, p) - p)).collect();
@@ -86,7 +86,8 @@ impl Pair {
     }
 }
 
-/// Where a point of the fixed image is in the moving one: up to about 4 mm away, the most in the middle.
+/// Returns the position in the moving image of a point of the fixed image. The displacement is up to about 4 mm and
+/// largest in the middle.
 fn truth(grid: &Geometry, p: DVec3) -> DVec3 {
     let from = (p - grid.centre()) / 40.0;
     let fade = (-from.length_squared()).exp();
@@ -107,7 +108,7 @@ fn inner(grid: &Geometry) -> impl Iterator<Item = DVec3> + '_ {
         .map(move |voxel| to_mm.transform_point3(DVec3::from_array(voxel.map(|n| n as f64))))
 }
 
-/// Waves of several lengths, so that there is an edge everywhere, 0 to 100.
+/// Returns waves of several lengths, so that there are gradients everywhere; 0 to 100.
 fn object(grid: &Geometry) -> Vec<f32> {
     let to_mm = grid.index_to_world();
     let [width, height, _] = grid.size;

@@ -1,4 +1,4 @@
-//! The made-up patient, and `mireg demo` as a user runs it.
+//! The synthetic patient, and `mireg demo` as a user runs it.
 
 use std::fs;
 
@@ -48,7 +48,7 @@ fn the_motion_has_the_promised_size() {
     }
 }
 
-/// Bone is bright in CT and dark in MR, air dark in both: where the truth leads.
+/// Through the true transform, bone must be bright in the CT and dark in the MR, and air dark in both.
 fn the_scans_show_the_same_head() {
     let pair = Pair::new(2, 3.0);
     let (to_world, to_mr) = (pair.ct.geometry.index_to_world(), pair.mr.geometry.world_to_index());
@@ -80,7 +80,7 @@ impl Mean {
     }
 }
 
-/// The MR's nearest voxel.
+/// Returns the voxel of the MR that is nearest to a position.
 fn voxel(pair: &Pair, position: DVec3) -> Option<f32> {
     let [nx, ny, nz] = pair.mr.geometry.size;
     let [i, j, k] = position.round().to_array().map(|n| n as isize);

@@ -1,4 +1,4 @@
-//! Files: volumes, transforms and output folders, good and bad.
+//! Files: valid and damaged volumes, transforms and output folders.
 
 mod bad_input;
 mod colours;
@@ -54,7 +54,7 @@ pub fn tests() -> Vec<Trial> {
     topics.into_iter().flatten().collect()
 }
 
-/// A folder that goes away with the value.
+/// A temporary folder, which is removed when the value is dropped.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -97,7 +97,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Every bit of a grid.
+/// Returns all numbers of a geometry as bits.
 fn bits(geometry: &Geometry) -> ([usize; 3], [u64; 3], [u64; 3], [u64; 9]) {
     (
         geometry.size,
@@ -107,7 +107,7 @@ fn bits(geometry: &Geometry) -> ([usize; 3], [u64; 3], [u64; 3], [u64; 9]) {
     )
 }
 
-/// Asserts that `volume` lies where the other arguments say, to within `tolerance` mm.
+/// Asserts that the geometry of `volume` is that of the other arguments, to within `tolerance` mm.
 fn assert_lies(volume: &Volume, spacing: DVec3, origin: DVec3, direction: DMat3, tolerance: f64) {
     let expected = Geometry { size: volume.geometry.size, spacing, origin, direction };
     for (found, expected) in volume.geometry.corners().into_iter().zip(expected.corners()) {

@@ -1,4 +1,4 @@
-//! Links of the documentation that lead to nothing: files are renamed and deleted.
+//! Checks that no link of the documentation is broken, as can happen when files are renamed or deleted.
 
 use crate::support::trial;
 use libtest_mimic::Trial;

@@ -1,7 +1,8 @@
 //! Every integration test of mireg, in one binary. A topic is a module with a function `tests`.
 //!
-//! Tests on real volumes look for `MIREG_DATA` (or `../shared/data` beside the repository), tests on a GPU for a driver, tests against
-//! readers of others for `MIREG_PYTHON`, a Python that has them; where those are absent they report themselves as ignored.
+//! Some tests are reported as ignored if what they need is absent: tests on real volumes need `MIREG_DATA` (or
+//! `../shared/data` beside the repository), tests on a GPU need a driver, and tests against other programs' readers
+//! need `MIREG_PYTHON`, a Python that has them.
 
 mod accuracy;
 mod backends;

@@ -1,4 +1,4 @@
-//! Meshes registered, against what is known of how the pictures differ.
+//! Registration of meshes, compared with the known deformation between the pictures.
 
 #[path = "mesh/fundus.rs"]
 mod fundus;
@@ -26,13 +26,13 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// From a map that is given.
+/// Returns options with a start from a given transform.
 fn from(start: &DAffine3) -> Options {
     let start = Linear::new(Kind::Affine, Dimension::Two, DVec3::ZERO, start);
     Options { start: Start::Transform(start), ..Options::default() }
 }
 
-/// The corners of a mesh of such cells, pixels, each moved somewhere by up to 12 pixels.
+/// Returns a mesh with cells of `cell` pixels, whose corners are each moved in a random direction by up to 12 pixels.
 fn truth(picture: &Volume, cell: f64) -> Result<Mesh, Failed> {
     let mut mesh = Mesh::build(picture, &DAffine3::IDENTITY, Some(cell), None)?;
     let mut random = random(3);
@@ -44,7 +44,7 @@ fn truth(picture: &Volume, cell: f64) -> Result<Mesh, Failed> {
     Ok(mesh)
 }
 
-/// Distances between where `mesh` takes points and where they belong, the least first.
+/// Returns the errors of points mapped by `mesh`, in ascending order.
 fn errors(mesh: &Mesh, points: impl Iterator<Item = [DVec2; 2]>) -> Vec<f64> {
     let map = MeshMap::new(mesh);
     let mut errors: Vec<f64> = points.map(|[from, to]| map.forward(from).distance(to)).collect();
@@ -60,12 +60,12 @@ fn bent() -> Result<(), Failed> {
     let [width, height] = [640, 480];
     let fundus = Fundus::new([width, height]);
     let fixed = fundus.picture();
-    // Corners that lie closer and move each its own way are beyond what the pictures tell.
+    // With smaller cells, whose corners move independently, the pictures would not determine the mesh.
     let truth = truth(&fixed, 160.0)?;
     let moving = fundus.remapped(&truth);
     let found = CPU.mesh(&fixed, &moving, &from(&DAffine3::IDENTITY), &Silent)?;
     let map = MeshMap::new(&truth);
-    // Where both pictures are.
+    // The region in which the pictures overlap.
     let [right, bottom] = [width, height].map(|n| n as f64 - 4.0);
     let inside = |p: DVec2| (4.0..right).contains(&p.x) && (4.0..bottom).contains(&p.y);
     let points = (0..width * height).step_by(7).map(|n| DVec2::new((n % width) as f64, (n / width) as f64));
@@ -79,7 +79,7 @@ fn bent() -> Result<(), Failed> {
     Ok(())
 }
 
-/// From a start that is 20 pixels off the mesh is found, and of a mirrored picture it is not trusted.
+/// The mesh is found from a start that is 20 pixels off. With a mirrored picture, the result is not trusted.
 fn afar() -> Result<(), Failed> {
     let fundus = Fundus::new([640, 480]);
     let fixed = fundus.picture();
@@ -103,7 +103,7 @@ fn afar() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What a mesh starts from, and whether that is what a registration of this kind finds.
+/// Returns the start of a mesh, and whether it is the result of a registration of this kind.
 fn started([fixed, moving]: [&Volume; 2], kind: Kind) -> Result<(&'static str, bool), Failed> {
     let found = CPU.mesh(fixed, moving, &Options::default(), &Silent)?;
     let options = registration::Options { dof: kind, ..registration::Options::default() };
@@ -120,7 +120,7 @@ fn starts() -> Result<(), Failed> {
     Ok(())
 }
 
-/// MR and PET of one head: what they share does not tell of shears.
+/// MR and PET of one head: their common structures do not determine shears.
 fn slices() -> Result<(), Failed> {
     let folder = data_dir().unwrap_or_default().join("real/retina_multimodal/mr_pet");
     let [fixed, moving] = ["fixed", "moving"].map(|of| io::read(&folder.join(format!("MRI_PET_8_{of}.png"))));

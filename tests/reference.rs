@@ -1,4 +1,5 @@
-//! The backends agree with the independent f64 reference, and the reference with what can be worked out by hand.
+//! Checks that the backends agree with the independent f64 reference, and the reference with results worked out by
+//! hand.
 
 mod chain;
 mod counts;
@@ -31,9 +32,9 @@ pub fn tests() -> Vec<Trial> {
     .collect()
 }
 
-/// Fails unless both counted about as much and every number is within `tolerance`: of itself or, where it is smaller,
-/// of 1 nat, because an entropy is a difference of numbers of about ln N. The NMI has the relative errors of the sums
-/// that it is made of.
+/// Fails unless both have about the same number of counts and every number agrees to `tolerance`. The tolerance is
+/// relative for numbers above 1 nat and absolute for smaller ones, because an entropy is a difference of numbers of
+/// about ln N. The NMI has the relative errors of the sums of which it is computed.
 fn agree(found: &Entropies, expected: &Similarity, tolerance: f64, overlap: u64) -> Result<(), String> {
     let nats = [
         ("H(F)", found.fixed, expected.fixed_entropy),
@@ -60,7 +61,7 @@ fn agree(found: &Entropies, expected: &Similarity, tolerance: f64, overlap: u64)
     if abs_diff_ne!(found.nmi, expected.nmi, epsilon = of_nmi) {
         return Err(format!("NMI is {:e}, not {:e}", found.nmi, expected.nmi));
     }
-    // As the NMI: ECC = 2 - 2 / NMI.
+    // The tolerance follows from that of the NMI, since ECC = 2 - 2 / NMI.
     if abs_diff_ne!(found.ecc(), expected.ecc, epsilon = 2.0 * of_nmi) {
         return Err(format!("ECC is {:e}, not {:e}", found.ecc(), expected.ecc));
     }

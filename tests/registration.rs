@@ -1,4 +1,5 @@
-//! Registrations where it is hard, on the two scans of a made-up head. Voxels of 3.6 x 3.6 x 10 and of 4 mm keep them quick.
+//! Registrations in difficult cases, on two scans of a synthetic head. The large voxels, 3.6 x 3.6 x 10 mm and 4 mm,
+//! make them fast.
 
 mod bytes;
 mod masks;
@@ -43,7 +44,7 @@ pub fn tests() -> Vec<Trial> {
     .collect()
 }
 
-/// What a good registration of [`PAIR`] is off by on average at most, mm.
+/// The largest mean error of a good registration of [`PAIR`], in mm.
 const GOOD_MM: f64 = 1.0;
 
 static PAIR: LazyLock<Pair> = LazyLock::new(|| Pair::new(3, 4.0));
@@ -56,12 +57,12 @@ fn register(fixed: &Volume, moving: &Volume, options: &Options) -> Registration 
     CPU.register(fixed, moving, options, &Silent).unwrap()
 }
 
-/// What a registration of the CT with the MR is off by on average, mm, where the MR was moved by `moved`.
+/// Returns the mean error, in mm, of a registration of the CT with the MR, after the MR was moved by `moved`.
 fn error(found: &Registration, moved: &DAffine3) -> f64 {
     PAIR.misplacement(&(moved.inverse() * found.transform.to_affine())).mean_mm
 }
 
-/// The same voxels elsewhere: `by` takes points from where they were, LPS mm, and turns and shifts only.
+/// Returns the volume with its geometry moved by `by`, a rigid map of points, LPS mm.
 fn placed(volume: &Volume, by: &DAffine3) -> Volume {
     let mut placed = volume.clone();
     placed.geometry.origin = by.transform_point3(volume.geometry.origin);

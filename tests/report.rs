@@ -1,4 +1,4 @@
-//! report.html as a person uses it: in a browser.
+//! report.html, used in a browser.
 
 pub mod browser;
 
@@ -27,7 +27,7 @@ fn page() -> (tempfile::TempDir, Browser) {
     (folder, browser)
 }
 
-/// Part of the picture elements that an action changed.
+/// Returns the fraction of the pixels of the screenshot that an action changes.
 fn changed(browser: &mut Browser, action: impl FnOnce(&mut Browser)) -> f64 {
     let before = browser.shot(".planes");
     action(browser);

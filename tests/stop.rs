@@ -1,4 +1,4 @@
-//! Runs that an observer stops: how soon they end, whichever moment it is.
+//! Runs that an observer stops at different moments: checks how soon they end.
 
 use crate::support::{engine, random, trial};
 use glam::DVec3;
@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 /// Moments at which each run is stopped.
 const MOMENTS: usize = 8;
-/// What a busy machine may take; a quiet one takes less than a tenth of a second for a whole head.
+/// The limit on a busy machine. On an idle one, a run on a whole head ends within a tenth of a second.
 const MOST: Duration = Duration::from_secs(1);
-/// Samples of Viola's metric whose pairs take a minute or so to look at once.
+/// The number of samples of Viola's metric with which a single evaluation takes about a minute.
 const SAMPLES: usize = 400_000;
 
 pub fn tests() -> Vec<Trial> {
@@ -41,7 +41,7 @@ pub fn tests() -> Vec<Trial> {
             let head = Pair::new(3, 2.0).ct;
             let middle = head.geometry.size[2] / 2;
             let [fixed, moving] = [slice(&head, middle), slice(&head, middle + 1)];
-            // Without the search, whose many short steps would take most of the time.
+            // This start has no search, whose many short steps would take most of the time.
             let start = mesh::Start::Register(Init::Header);
             let options = mesh::Options { start, iterations: 5, ..Default::default() };
             ends_soon(|engine, observer| engine.mesh(&fixed, &moving, &options, observer).map(drop));
@@ -58,7 +58,7 @@ fn slice(volume: &Volume, number: usize) -> Volume {
     Volume { geometry, voxels: pixels.to_vec(), pixel: volume.pixel }
 }
 
-/// Wants an end from a moment on.
+/// An observer that stops the run from a moment on.
 struct Until(Instant);
 
 impl Observer for Until {
@@ -67,7 +67,7 @@ impl Observer for Until {
     }
 }
 
-/// Tries a run that ends by itself at several moments.
+/// Stops a run, which would end by itself, at several moments, and asserts that it ends soon.
 fn ends_soon(run: impl Fn(&Engine, &dyn Observer) -> Result<()>) {
     let engine = engine(BackendKind::Cpu, 2);
     let clock = Instant::now();

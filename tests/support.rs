@@ -1,4 +1,4 @@
-//! What several topics need.
+//! Helpers that several topics share.
 
 pub mod allocator;
 pub mod landmarks;
@@ -27,12 +27,12 @@ pub const PIXELS: [PixelType; 10] = [
     PixelType::F64,
 ];
 
-/// Whether tests on a GPU are to report themselves as ignored: where there is none, unless `MIREG_REQUIRE_GPU` is set.
+/// Returns whether tests on a GPU are reported as ignored: if there is no GPU, unless `MIREG_REQUIRE_GPU` is set.
 pub fn gpu_is_absent() -> bool {
     std::env::var_os("MIREG_REQUIRE_GPU").is_none() && cuda::available().is_err()
 }
 
-/// The first GPU, for one test at a time: compute-sanitizer's racecheck stops dead when threads share it.
+/// The first GPU, locked for one test at a time, because compute-sanitizer's racecheck hangs if threads share it.
 pub struct Gpu {
     cuda: Cuda,
     _turn: MutexGuard<'static, ()>,
@@ -46,7 +46,7 @@ impl Deref for Gpu {
     }
 }
 
-/// An engine of this backend with so many threads.
+/// Returns an engine of this backend with this many threads.
 pub fn engine(backend: BackendKind, threads: usize) -> Engine {
     Engine::open(backend, threads, &Silent).expect("it opens")
 }
@@ -76,13 +76,13 @@ pub fn data_dir() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// A Python with SimpleITK, nibabel, nitransforms and h5py: `MIREG_PYTHON`. Unset or empty, there is none; one that is not there fails
-/// the tests.
+/// Returns the Python in `MIREG_PYTHON`, which must have SimpleITK, nibabel, nitransforms and h5py. If the variable is
+/// unset or empty, returns `None`. If it names a file that does not exist, the tests fail.
 pub fn python() -> Option<PathBuf> {
     std::env::var_os("MIREG_PYTHON").filter(|name| !name.is_empty()).map(PathBuf::from)
 }
 
-/// Numbers from 0 to 1, the same for the same seed.
+/// Returns a generator of numbers from 0 to 1, the same for the same seed.
 pub fn random(seed: u64) -> impl FnMut() -> f32 {
     let mut state = seed;
     move || {
@@ -91,7 +91,8 @@ pub fn random(seed: u64) -> impl FnMut() -> f32 {
     }
 }
 
-/// The same image with other intensities: `intensity` gets the voxel's number, its place, LPS mm, and what it was.
+/// Returns the same image with other intensities. `intensity` is called with the voxel's number, its position in LPS
+/// mm, and its former intensity.
 pub fn by_place(volume: &Volume, intensity: impl Fn(usize, DVec3, f32) -> f32) -> Volume {
     let [width, height, _] = volume.geometry.size;
     let to_mm = volume.geometry.index_to_world();
@@ -101,7 +102,7 @@ pub fn by_place(volume: &Volume, intensity: impl Fn(usize, DVec3, f32) -> f32) -
     Volume { voxels, ..*volume }
 }
 
-/// A volume stored in its own range; that of a constant is made up.
+/// Returns a volume as stored values in its own intensity range, or in an arbitrary range if it is constant.
 pub fn stored(volume: &Volume, bins: u32) -> StoredImage {
     let (low, high) = volume.range();
     StoredImage::new(volume, if low < high { (low, high) } else { (low - 1.0, high + 1.0) }, bins)

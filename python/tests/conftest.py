@@ -1,4 +1,4 @@
-"""Scans of one head-like body, whose place is known."""
+"""Scans of one head-like body, whose position in each scan is known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLIP = np.diag([-1.0, -1.0, 1.0, 1.0])
 
 
 def oblique(turn: float, spacing: tuple[float, float, float], shape: tuple[int, int, int]) -> np.ndarray:
-    """Index to LPS mm, turned about two axes, in numbers that float32 holds; the middle of the grid lies at the origin."""
+    """Returns the map from index to LPS mm, rotated about two axes, with the grid's centre at the origin; exact in float32."""
     c, s = np.cos(turn), np.sin(turn)
     rotation = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
     affine = np.eye(4)
@@ -36,7 +36,7 @@ def scan(affine: np.ndarray, shape: tuple[int, int, int], shift: np.ndarray, inv
 
 
 class Pair:
-    """A fixed and a moving scan on oblique grids of their own."""
+    """A fixed and a moving scan, each on its own oblique grid."""
 
     shapes = (44, 40, 26), (40, 46, 24)
     affines = oblique(0.2, (3.0, 3.0, 4.5), shapes[0]), oblique(-0.1, (3.5, 2.5, 5.0), shapes[1])

@@ -16,10 +16,10 @@ import mireg
 
 @pytest.mark.parametrize("name", ["register", "deform", "mesh", "template", "apply", "metric", "evaluate"])
 def test_options_are_those_of_the_command_line(name):
-    # Lines of examples may be broken before an option.
+    # In the examples, a line may be wrapped before an option.
     told = command(name, "--help").stdout.split("Examples:")[0]
     flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", told, re.MULTILINE))
-    # What files, exit codes and printing are about.
+    # Options for files, exit codes and printing, which the functions do not have.
     flags -= {"out", "quiet", "help", "json", "limit", "write", "composite", "log-jacobian"}
     ours = {p.rstrip("_").replace("_", "-") for p in inspect.signature(getattr(mireg, name)).parameters}
     assert ours - {"fixed", "moving", "image", "images", "unfinished", "engine", "progress", "check"} == flags - {"fixed", "moving"} | (

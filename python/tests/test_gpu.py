@@ -71,7 +71,7 @@ def test_a_tensor_stays_on_its_gpu_until_it_is_needed_elsewhere(pair, found, tmp
     made = images(pair, tensors)
     assert made[0].shape == pair.shapes[0] and not any(tensor.copies for tensor in tensors)
     assert same(mireg.register(*made, backend="cpu"), found)
-    # The CPU has no use for what is exported. What is copied once is kept.
+    # The CPU does not use the export. The copy is made once and kept.
     assert [(tensor.exported, tensor.returned, tensor.copies) for tensor in tensors] == [(1, 1, 1)] * 2
     assert np.array_equal(made[0].array, pair.arrays[0]) and not made[0].array.flags.writeable
     assert tensors[0].copies == 1

@@ -92,7 +92,7 @@ def test_each_kind_gives_the_bytes_of_the_command_line(kind, pair, typed, tmp_pa
     found = mireg.register(fixed, moving, backend="cpu")
     found.transform.save(tmp_path / "transform.tfm")
     assert (tmp_path / "transform.tfm").read_bytes() == (typed / "transform.tfm").read_bytes()
-    # Points of the fixed image go to where the moving scan's body is.
+    # The transform takes points of the fixed image to the body in the moving scan.
     lps = np.eye(4)
     lps[:3, 3] = SHIFT
     assert np.allclose(found.transform.matrix(frame="LPS"), lps, atol=0.2)
@@ -133,7 +133,7 @@ def test_what_moved_is_of_the_fixed_images_kind_in_its_place(kind, pair, typed, 
             assert np.allclose(moved.affine, FLIP @ pair.affines[0], atol=1e-5)
         array = moved.array
     assert array.shape == pair.arrays[0].shape
-    # What was 1200 minus the tissue lies on the tissue again.
+    # The moved image, whose intensities are 1200 minus the tissue's, is aligned with the tissue.
     body = (pair.arrays[0] > 0) & (array > 0)
     assert np.corrcoef(array[body], pair.arrays[0][body])[0, 1] < -0.7
 

@@ -41,7 +41,7 @@ def test_the_notebook_runs(monkeypatch):
         exec(cell, names)
     picture = names["figure"]
     picture.canvas.draw()
-    # What was drawn after registration lies on the contours better than before.
+    # The image drawn after registration matches the contours better than the one before.
     body, before, after = (names[name] for name in ("ct", "before", "found"))
     overlap = [((image.array > 150) & (body.array > 75)).sum() for image in (before, after.moved)]
     assert overlap[1] > 1.02 * overlap[0]

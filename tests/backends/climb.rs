@@ -1,4 +1,5 @@
-//! A flow that climbs without its host gives the bits of one that is led step by step.
+//! Checks that several steps made on the device without the host (`Climb::climb`) give the same bits as steps that the
+//! host makes one by one.
 
 use super::flow::{landmarks, level, map, mask};
 use super::volumes;
@@ -11,10 +12,10 @@ use mireg::backend::{
 };
 
 const STEP: FlowStep = FlowStep { half: Half::First, prior_mm: 1.3, smooth_mm: [1.4, 0.7], limit: 0.5, share: 1.0 };
-/// Of each channel.
+/// The weight of each channel.
 const WEIGHTS: [f64; 2] = [0.7, 1.3];
 
-/// Of the fixed and of the moving image.
+/// Sizes of the fixed and of the moving image.
 type Sizes = [[usize; 3]; 2];
 const SMALL: Sizes = [[37, 21, 11], [29, 24, 9]];
 const FLAT: Sizes = [[35, 23, 1], [33, 25, 1]];
@@ -41,7 +42,7 @@ pub fn tests() -> Vec<Trial> {
     tests
 }
 
-/// Climbs of no step, of all steps, and of fewer than there might be, of one and of two channels.
+/// Compares climbs of no step, of all steps, and of fewer steps than allowed, with one channel and with two.
 fn climbs(backend: &dyn Backend, sizes: Sizes, bins: u32, relation: Relation) -> Result<(), Failed> {
     let mut flows = [Cpu.flow()?, backend.flow()?];
     for (masked, channels) in [(false, 1), (false, 2), (true, 1), (true, 2)] {
@@ -70,12 +71,12 @@ fn bits(all: &[Vec<Measured>]) -> Vec<[u64; 2]> {
     all.iter().flatten().map(|measured| [measured.value.to_bits(), measured.nats.to_bits()]).collect()
 }
 
-/// The same relation of so many channels.
+/// Returns the same relation for each of `channels` channels.
 fn relations(relation: Relation, channels: usize) -> Vec<(Relation, f64)> {
     WEIGHTS[..channels].iter().map(|&weight| (relation, weight)).collect()
 }
 
-/// Takes flows to a level of so many channels; masked, no voxel counts.
+/// Takes flows to a level with this many channels. If masked, no voxel counts.
 fn begin(
     flows: &mut [Box<dyn Flow + '_>; 2],
     sizes: Sizes,
@@ -85,7 +86,7 @@ fn begin(
     let [fixed, moving] = [(sizes[0], 1), (sizes[1], 2)].map(|(size, seed)| volumes(size, seed));
     let none = vec![0; fixed[1].voxels.len()];
     let some = mask(&moving[1]);
-    // The second channel shows the first one's other volumes.
+    // The first channel has the smooth volumes, and the second one the noise.
     let stored = [1, 0].map(|number: usize| [stored(&fixed[number], 1024), stored(&moving[number], 1024)]);
     let masks: [&[u8]; 2] = if masked { [&none, &some] } else { [&[], &some] };
     let channels: Vec<_> =
@@ -97,7 +98,7 @@ fn begin(
     flows.iter_mut().try_for_each(|flow| Ok(flow.level(&level)?))
 }
 
-/// What a climb that the host leads measures.
+/// Returns the values of a climb whose steps the host makes one by one.
 fn led(
     flow: &mut dyn Climb,
     relation: Relation,
@@ -121,7 +122,7 @@ fn led(
     }
 }
 
-/// What a climb without the host measures, if the flow does that.
+/// Returns the values of a climb without the host, or `None` if the flow does not do that.
 fn by_itself(
     flow: &mut dyn Climb,
     relations: &[(Relation, f64)],
@@ -137,7 +138,8 @@ fn by_itself(
     Ok(climbed.then_some(all))
 }
 
-/// Neither squared differences nor local means, nor the CPU.
+/// Checks that on the CPU, with squared differences and with local correlation, `climb` does nothing and leaves the
+/// steps to the host.
 fn alone() -> Result<(), Failed> {
     let joint: &[Compare] = &[Compare::Joint { bins: 9 }];
     let local: &[Compare] = &[Compare::Local { window_mm: 3.0 }];

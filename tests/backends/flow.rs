@@ -1,4 +1,4 @@
-//! A displacement field that flows: CPU, emulator and GPU give the same bits.
+//! Checks that deformable registration gives the same bits on CPU, emulator and GPU.
 
 use super::volumes;
 use crate::support::{gpu, gpu_is_absent, stored};
@@ -14,7 +14,7 @@ use mireg::image::voxel_map;
 use mireg::transform::Rigid;
 use mireg::{Geometry, Volume};
 
-/// Sizes of a fixed and a moving image, each of two levels: odd ones and a plane.
+/// Sizes of a fixed and a moving image, for each of two levels.
 type Levels = [[[usize; 3]; 2]; 2];
 const SMALL: &[Levels] = &[
     [[[11, 9, 7], [12, 10, 5]], [[37, 21, 11], [29, 24, 9]]],
@@ -22,7 +22,7 @@ const SMALL: &[Levels] = &[
 ];
 const LARGE: &[Levels] = &[[[[91, 109, 90], [75, 90, 25]], [[181, 217, 180], [150, 180, 50]]]];
 
-/// How images are compared, and of how many channels.
+/// The metrics, and the number of channels.
 type Compared = (&'static [Compare], usize);
 
 /// With a name: the largest table does not fit into the emulator's shared memory.
@@ -87,7 +87,7 @@ pub fn tests() -> Vec<Trial> {
     tests
 }
 
-/// Two levels of a few steps, and what is made of the field, with noise and a smooth image.
+/// Compares two levels of a few steps, and everything computed from the field, for noise and for a smooth image.
 fn agree(backend: &dyn Backend, sizes: &[Levels], compared: &[Compared]) -> Result<(), Failed> {
     for levels in sizes {
         for &compared in compared {
@@ -113,7 +113,8 @@ fn agree(backend: &dyn Backend, sizes: &[Levels], compared: &[Compared]) -> Resu
     Ok(())
 }
 
-/// Two flows that meet on the grid of one image, of which the other one has another grid: two levels of a few steps.
+/// Compares two levels of a few steps of symmetric registration. The middle grid is that of one image; the other image
+/// has another grid.
 fn meet(backend: &dyn Backend, sizes: &[Levels], compared: &[Compared]) -> Result<(), Failed> {
     for levels in sizes {
         for &compared in compared {
@@ -176,7 +177,7 @@ fn enter(
     Ok(())
 }
 
-/// The same flow twice.
+/// The same flow on two backends.
 struct Both<'a> {
     ours: &'a mut dyn Flow,
     theirs: &'a mut dyn Flow,
@@ -218,7 +219,7 @@ impl Both<'_> {
         let weights = [0.7, 1.0, 2.3].into_iter().cycle();
         let scores = agreements.iter().zip(weights).map(|(agreement, weight)| Ok((score(agreement)?, weight)));
         let scores = scores.collect::<Result<Vec<_>, Failed>>()?;
-        // Steps that are limited and steps that are not, without smoothing, and with more of it.
+        // Steps with and without a limit that applies, without smoothing and with increasing smoothing.
         let n = f64::from(number);
         let half = [Half::Both, Half::First, Half::Second][number as usize % 3];
         let step = FlowStep {
@@ -233,7 +234,7 @@ impl Both<'_> {
         self.field("a step")
     }
 
-    /// What is made of the field, on its grid and then on another.
+    /// Compares everything that is computed from the field, on its grid and then on another.
     fn ends(&mut self, [fixed, moving]: [&Volume; 2]) -> Result<(), Failed> {
         let (there, back) = (map(&fixed.geometry, &moving.geometry), map(&moving.geometry, &fixed.geometry));
         same("jacobians", &self.ours.jacobians()?, &self.theirs.jacobians()?)?;
@@ -262,7 +263,7 @@ impl Both<'_> {
         let half = size.map(|n| n.div_ceil(2));
         let voxels = |size: [usize; 3]| size.iter().product::<usize>();
         let field = self.ours.field()?;
-        // Of each plane what a smaller one has.
+        // The first numbers of each plane, as many as a smaller plane has.
         let planes = field.chunks_exact(voxels(size)).flat_map(|plane| &plane[..voxels(half)]);
         let planes: Vec<f32> = planes.map(|displacement| 0.3 * displacement).collect();
         self.ours.take(&planes, half, between(half, size))?;
@@ -286,7 +287,7 @@ impl Both<'_> {
     }
 }
 
-/// On every grid; far and near, along all of its axes.
+/// Returns landmarks that exist on every grid, with large and small displacements along all axes.
 pub fn landmarks(grid: &Geometry) -> [FlowLandmark; 3] {
     let landmark = |voxel, [x, y, z]: [f32; 3], precision| {
         let displacement = [x, y, if grid.is_flat() { 0.0 } else { z }];
@@ -297,7 +298,7 @@ pub fn landmarks(grid: &Geometry) -> [FlowLandmark; 3] {
 
 const SPACING_MM: [f64; 3] = [1.0, 1.2, 2.5];
 
-/// A map that leaves most of the images inside each other.
+/// Returns a map with which most of the images overlaps.
 pub fn map(fixed: &Geometry, moving: &Geometry) -> Affine {
     let angles = DVec3::new(0.05, 0.0, 0.1);
     let angles = if fixed.is_flat() { DVec3::new(0.0, 0.0, 0.1) } else { angles };
@@ -305,7 +306,7 @@ pub fn map(fixed: &Geometry, moving: &Geometry) -> Affine {
     voxel_map(fixed, moving, &turned.to_affine())
 }
 
-/// One voxel of nine has no force.
+/// Returns a mask that excludes one voxel of nine.
 pub fn mask(volume: &Volume) -> Vec<u8> {
     (0..volume.voxels.len()).map(|n| u8::from(!(n * n + 3 * n).is_multiple_of(9))).collect()
 }
@@ -319,7 +320,7 @@ pub fn level<'a>(
     FlowLevel { channels, map, spacing_mm: SPACING_MM, from, compare, block_mm: 3.7, landmarks: &[] }
 }
 
-/// How a grid of one size lies on one of another that covers the same.
+/// Returns how a grid of size `new` lies on a grid of size `old` that covers the same region ([`FlowLevel::from`]).
 fn between(old: [usize; 3], new: [usize; 3]) -> [[f32; 3]; 2] {
     let ratio = [0, 1, 2].map(|i: usize| new[i] as f32 / old[i] as f32);
     [ratio.map(|ratio| 0.5 / ratio - 0.5), ratio]
@@ -349,7 +350,7 @@ fn same<T: PartialEq>(what: &str, ours: &T, theirs: &T) -> Result<(), Failed> {
     (ours == theirs).then_some(()).ok_or_else(|| format!("{what}: not the same").into())
 }
 
-/// Neither forces of another metric nor work before the first level.
+/// Checks that calls before the first level, invalid levels, and scores that do not fit the level are refused.
 fn refuses(backend: &dyn Backend) -> Result<(), Failed> {
     let volume = &volumes([5, 4, 3], 1)[0];
     let image = stored(volume, 1024);

@@ -1,4 +1,4 @@
-//! Counting 16-bit numbers on a device gives what adding them up one by one gives.
+//! Checks that a device counts 16-bit numbers correctly.
 
 use crate::support::{gpu, gpu_is_absent, random};
 use libtest_mimic::{Failed, Trial};
@@ -44,7 +44,7 @@ fn numbers_agree(count: impl Fn(&[u16], u32) -> Result<Vec<u32>>, most: usize) -
     Ok(())
 }
 
-/// More of one number than 16 bits hold, next to more of its neighbour.
+/// Counts one number more often than 16 bits can hold, and its neighbour even more often.
 fn alike_agree(count: impl Fn(&[u16], u32) -> Result<Vec<u32>>, len: usize) -> std::result::Result<(), Failed> {
     for bins in [1000, 65_536] {
         let last = (bins - 1) as u16;

@@ -1,4 +1,4 @@
-//! The recursive Gaussian: CPU, emulator and GPU give the same bits.
+//! Checks that the recursive Gaussian gives the same bits on CPU, emulator and GPU.
 
 use crate::support::{gpu, gpu_is_absent, random};
 use libtest_mimic::{Failed, Trial};
@@ -8,7 +8,8 @@ use mireg::backend::{Backend, cpu::Cpu};
 /// A size, volumes of it, and the sigmas along x, y and z.
 type Case = ([usize; 3], usize, [f64; 3]);
 
-/// Lines shorter and longer than what is read ahead, whole chunks of it and one sample more, fewer lines than a warp has and more.
+/// Lines shorter and longer than the prefetched samples, of whole chunks and of one sample more; fewer lines than a
+/// warp has lanes, and more.
 const SMALL: &[Case] = &[
     ([37, 21, 11], 3, [1.5, 2.0, 0.4]),
     ([64, 33, 2], 1, [0.5, 0.0, 3.0]),
@@ -17,11 +18,11 @@ const SMALL: &[Case] = &[
     ([7, 32, 96], 1, [4.0, 1.0, 8.0]),
 ];
 
-/// Too long for 48 KB of shared memory, along each axis.
+/// Lines too long for 48 KB of shared memory, along each axis.
 const LONG: &[Case] =
     &[([400, 3, 2], 1, [3.0, 1.0, 1.0]), ([33, 417, 1], 1, [0.0, 9.0, 0.0]), ([3, 2, 500], 2, [1.0, 1.0, 30.0])];
 
-/// As images are, and longer than any shared memory.
+/// Typical sizes of images, and lines longer than any shared memory.
 const LARGE: &[Case] = &[
     ([181, 217, 180], 3, [2.0, 2.0, 2.0]),
     ([256, 256, 256], 1, [1.0, 5.0, 20.0]),

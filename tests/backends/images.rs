@@ -1,4 +1,5 @@
-//! Images filtered and packed: CPU, emulator and GPU give the same bits, of images that are kept on the device and of others.
+//! Checks that images are filtered and packed to the same bits on CPU, emulator and GPU, whether or not the images are
+//! kept on the device.
 
 use super::{transforms, volumes};
 use crate::support::{gpu, gpu_is_absent};
@@ -48,7 +49,7 @@ fn filters_agree(backend: &dyn Backend, sizes: &[[usize; 3]]) -> Result<(), Fail
             let keeping = backend.keeping(&[&volume]);
             for filters in thinning.into_iter().chain(smoothing).flatten() {
                 let expected = Cpu.filtered(&volume, &filters)?;
-                // Twice, as the second time the volume is there.
+                // The keeping backend runs twice, as it has the volume on the device the second time.
                 for backend in [backend, &*keeping, &*keeping] {
                     if !same(&expected, &backend.filtered(&volume, &filters)?) {
                         return Err(format!("a filtered volume of {size:?} differs").into());
@@ -67,7 +68,7 @@ fn packing_agrees(backend: &dyn Backend, size: [usize; 3]) -> Result<(), Failed>
     let keeping = backend.keeping(&[&fixed, &moving]);
     for (bins, masked, sigmas) in [(64, false, [0.0; 3]), (256, true, [0.0, 0.0, 1.3]), (300, true, [0.7; 3])] {
         let keep = || masked.then(|| keep.clone());
-        // Some intensities lie beyond the ranges.
+        // Some intensities are outside this range.
         let [low, high] = [0.1, 0.85];
         let to_values = || ToValues::new(Cow::Borrowed(&moving), sigmas, (0.05, 0.9), bins);
         let to_bins = |stored| ToBins::new(Cow::Borrowed(&fixed), Binning { low, high, bins, stored }, keep());
@@ -107,7 +108,8 @@ fn packing_agrees(backend: &dyn Backend, size: [usize; 3]) -> Result<(), Failed>
     Ok(())
 }
 
-/// Threads that pack an image together may take up maps of it meanwhile. With a lock around the packing, they waited for each other.
+/// Checks for a deadlock. While threads pack an image together, one of them may begin with another map, which needs the
+/// packed image, too. With a lock held during the packing, they waited for each other.
 fn packed_by_many() -> Result<(), Failed> {
     let volume = volumes([64, 60, 50], 4).swap_remove(0);
     let maps = vec![transforms(&volume.geometry, &volume.geometry)[0]; 64];

@@ -1,4 +1,4 @@
-//! Mattes windows: CPU, emulator and GPU give the same bits.
+//! Checks that the metric with Mattes windows has the same bits on CPU, emulator and GPU.
 
 use super::{Sizes, transforms, volumes};
 use crate::support::{gpu, gpu_is_absent, random, stored};
@@ -9,7 +9,7 @@ use mireg::backend::emulated::Emulated;
 use mireg::backend::{Backend, MattesPair, Windows, cpu::Cpu};
 use mireg::image::{BinImage, StoredImage};
 
-/// Odd sizes, one a plane.
+/// Odd sizes; one is a plane.
 const SMALL: &[Sizes] = &[[[37, 21, 11], [29, 24, 9]], [[70, 45, 1], [66, 50, 1]]];
 const LARGE: &[Sizes] = &[[[181, 217, 180], [150, 180, 50]], [[701, 450, 1], [660, 500, 1]]];
 
@@ -34,7 +34,8 @@ pub fn tests() -> Vec<Trial> {
     emulated.into_iter().chain(gpu_).collect()
 }
 
-/// Values, one by one and together, and derivatives: of noise, a smooth image and a constant one, with a tenth of the fixed image masked.
+/// Compares values, one by one and in a batch, and derivatives, for noise, a smooth image and a constant one, with a
+/// tenth of the fixed image masked.
 fn agree(backend: &dyn Backend, windows: Windows, sizes: &[Sizes], bins: &[[u32; 2]]) -> Result<(), Failed> {
     for &[fixed, moving] in sizes {
         for (fixed, moving) in volumes(fixed, 1).iter().zip(volumes(moving, 2).iter()) {
@@ -60,7 +61,7 @@ fn agree(backend: &dyn Backend, windows: Windows, sizes: &[Sizes], bins: &[[u32;
     Ok(())
 }
 
-/// The fixed image as a pair has it: bin numbers, or the stored values themselves.
+/// Returns the fixed image as a pair stores it: bin numbers, or the stored values themselves.
 fn prepared(image: &StoredImage, bins: u32, windows: Windows) -> BinImage {
     let mut random = random(4);
     let scale = mattes::scale(bins);

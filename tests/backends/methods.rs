@@ -1,4 +1,4 @@
-//! Every histogram method counts as the CPU does.
+//! Checks that every histogram method has the same counts as the CPU.
 
 use super::{transforms, volumes};
 use crate::support::{gpu, gpu_is_absent, stored};
@@ -11,7 +11,7 @@ use mireg::backend::{Backend, HistogramMethod, Pair, Wanted, cpu::Cpu};
 use mireg::image::{BinImage, StoredImage};
 use mireg::{Geometry, PixelType, Volume};
 
-/// Those that take more than 256 bins per side.
+/// The methods that support more than 256 bins per image.
 const WIDE: &[HistogramMethod] = &[
     HistogramMethod::SortCount,
     HistogramMethod::PerThread,
@@ -19,18 +19,18 @@ const WIDE: &[HistogramMethod] = &[
     HistogramMethod::GlobalCopiesMarginals,
 ];
 
-/// Those that count the marginals as well.
+/// The methods that also count the marginals.
 const WITH_MARGINALS: &[HistogramMethod] =
     &[HistogramMethod::GlobalCopies, HistogramMethod::GlobalCopiesMarginals, HistogramMethod::ByteLanes];
 
-/// Those that count partial volumes.
+/// The methods that support partial volume interpolation.
 const WEIGHING: &[HistogramMethod] = &[HistogramMethod::SortCount, HistogramMethod::SharedAtomic];
 
 pub fn tests() -> Vec<Trial> {
     let mut tests: Vec<_> = HistogramMethod::ALL.iter().flat_map(|&method| of(method)).collect();
     tests.extend(WIDE.iter().flat_map(|&method| wide(method)));
     tests.extend(WEIGHING.iter().flat_map(|&method| weighing(method)));
-    // Cubic, so that no brick is counted without a look at its samples; 256 bins, so that counters are narrow.
+    // With cubic interpolation, every brick is counted sample by sample; with 256 bins, counters are narrow.
     let again = || alike_agree(&*gpu()?, HistogramMethod::Tiled, 64, [256; 2], Interpolator::CatmullRom);
     tests
         .push(Trial::test("backends::gpu_tiled_counts_again_what_overflows", again).with_ignored_flag(gpu_is_absent()));
@@ -86,7 +86,7 @@ fn emulated(method: HistogramMethod) -> Emulated {
 /// Sizes of a fixed and a moving image, and numbers of bins.
 type Case = ([[usize; 3]; 2], [u32; 2]);
 
-/// Each size and each number of bins once.
+/// A few cases, with each size and each number of bins once.
 const FEW: &[Case] = &[
     ([[37, 21, 5], [29, 24, 6]], [50, 50]),
     ([[37, 21, 5], [29, 24, 6]], [3, 200]),
@@ -98,7 +98,7 @@ const FEW: &[Case] = &[
     ([[19, 17, 5], [20, 15, 6]], [256, 256]),
 ];
 
-/// The same and large ones.
+/// The same cases, and large ones.
 const ALL: &[Case] = &[
     FEW[0],
     FEW[1],
@@ -112,12 +112,12 @@ const ALL: &[Case] = &[
     ([[181, 217, 180], [150, 180, 50]], [256, 256]),
 ];
 
-/// Noise with a mask, a smooth image, a constant one.
+/// Compares the counts for noise with a mask, a smooth image and a constant one.
 fn counts_agree(backend: &dyn Backend, method: HistogramMethod, cases: &[Case]) -> Result<(), Failed> {
     all_agree(backend, method, cases, [Interpolator::Linear, Interpolator::Nearest, Interpolator::Linear])
 }
 
-/// The same with partial volumes.
+/// The same with partial volume interpolation.
 fn weights_agree(backend: &dyn Backend, method: HistogramMethod, cases: &[Case]) -> Result<(), Failed> {
     all_agree(backend, method, cases, [Interpolator::PartialVolume; 3])
 }
@@ -145,7 +145,8 @@ fn all_agree(
     Ok(())
 }
 
-/// Whoever cannot count a pair, or not with 32 bits, says so in one line.
+/// Checks that methods without partial volume interpolation, and images too large for 32-bit counters, are refused with
+/// one line.
 fn others_refuse_weights() -> Result<(), Failed> {
     let fixed = BinImage { size: [1 << 10, 1 << 10, 1 << 8], bins: Vec::new() };
     let moving = StoredImage { size: [0; 3], values: Vec::new() };
@@ -168,13 +169,13 @@ fn others_refuse_weights() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A third of the voxels, in no simple pattern, not to be counted.
+/// Masks a third of the voxels, in an irregular pattern.
 fn masked(image: &BinImage) -> BinImage {
     let masked = |(i, &bin): (usize, &u16)| if i * i % 7 % 3 == 1 { MASKED } else { bin };
     BinImage { size: image.size, bins: image.bins.iter().enumerate().map(masked).collect() }
 }
 
-/// The same counts for each transform alone, and the same entropies for all of them in one batch.
+/// Compares the counts of each transform alone, and the entropies of all of them in one batch.
 fn pair_agrees(
     backend: &dyn Backend,
     method: HistogramMethod,
@@ -198,7 +199,7 @@ fn pair_agrees(
     Ok(())
 }
 
-/// The sums over each fixed and over each moving bin.
+/// Returns the marginals: the sums over each fixed bin and over each moving bin.
 fn projections(counts: &[u32], [fixed, moving]: [u32; 2]) -> [Vec<u32>; 2] {
     let columns = || counts.chunks_exact(fixed as usize);
     let fixed = (0..fixed as usize).map(|bin| columns().map(|column| column[bin]).sum()).collect();
@@ -206,7 +207,7 @@ fn projections(counts: &[u32], [fixed, moving]: [u32; 2]) -> [Vec<u32>; 2] {
     [fixed, moving]
 }
 
-/// More pairs of bins than 16 bits hold.
+/// Compares counts with more pairs of bins than 16 bits can number.
 fn many_bins_agree(backend: &dyn Backend, method: HistogramMethod, bins: u32) -> Result<(), Failed> {
     let [fixed, moving] = [([37, 21, 11], 1), ([29, 24, 9], 2)].map(|(size, seed)| volumes(size, seed).remove(0));
     let transform = transforms(&fixed.geometry, &moving.geometry)[1];
@@ -220,14 +221,16 @@ fn many_bins_agree(backend: &dyn Backend, method: HistogramMethod, bins: u32) ->
     Ok(())
 }
 
-/// A constant image on itself: more voxels in one bin than any narrow counter holds. Planes of 256 by 256 voxels for 2 and for 64 bins.
+/// Counts a constant image with itself, so that one bin has more voxels than any narrow counter can hold. `planes` are
+/// the numbers of planes of 256 x 256 voxels for 2 and for 64 bins.
 fn many_alike_agree(backend: &dyn Backend, method: HistogramMethod, planes: [usize; 2]) -> Result<(), Failed> {
     let mut cases = [2, 64].into_iter().zip(planes);
     cases.try_for_each(|(bins, planes)| alike_agree(backend, method, planes, [bins; 2], Interpolator::Nearest))
 }
 
-/// Planes that an emulator counts. Where lanes take turns at a counter, it is slow: two 13-bit counters a word (mbe) overflow in five
-/// planes, with any number of bins; 27 bits (one counter a word) would not in a thousand.
+/// Returns the numbers of planes for the emulator, which is slow for methods whose lanes update one counter in turn.
+/// Two 13-bit counters per word (mbe) overflow within five planes, with any number of bins. One 27-bit counter per word
+/// would not overflow in a thousand.
 fn planes(method: HistogramMethod) -> [usize; 2] {
     match method {
         HistogramMethod::WarpTagged | HistogramMethod::WarpTaggedDirect => [1; 2],
@@ -236,7 +239,7 @@ fn planes(method: HistogramMethod) -> [usize; 2] {
     }
 }
 
-/// All voxels of both images in one bin, as many as there are.
+/// Checks that, with all voxels of both images in one bin, that bin has all the counts.
 fn alike_agree(
     backend: &dyn Backend,
     method: HistogramMethod,

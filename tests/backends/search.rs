@@ -1,4 +1,5 @@
-//! The search for displacements: CPU, emulator and GPU give the same bits, and find what was moved.
+//! Checks that the discrete search for displacements gives the same bits on CPU, emulator and GPU, and finds known
+//! displacements.
 
 use super::volumes;
 use crate::support::{gpu, gpu_is_absent, stored};
@@ -6,7 +7,8 @@ use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{Backend, Search, cpu::Cpu};
 
-/// Sizes with reaches and the side of cells: odd ones, a plane, and an axis along which nothing moves.
+/// Sizes, with the largest displacements and the side of cells: odd sizes, a plane, and an axis along which the largest
+/// displacement is 0.
 const SMALL: &[([usize; 3], [usize; 3], usize)] =
     &[([11, 9, 7], [2, 3, 1], 2), ([23, 17, 1], [4, 3, 0], 3), ([13, 12, 10], [3, 0, 2], 4)];
 const LARGE: &[([usize; 3], [usize; 3], usize)] = &[([45, 54, 45], [9, 10, 9], 2), ([64, 75, 64], [10, 10, 10], 3)];
@@ -37,7 +39,8 @@ fn agree(backend: &dyn Backend, cases: &[([usize; 3], [usize; 3], usize)]) -> Re
     Ok(())
 }
 
-/// Noise that is moved as a whole, its contrast inverted, is found where it went, but for the cells at the border.
+/// Checks that the displacement of noise that is translated, with its contrast inverted, is found, except in the cells
+/// at the border.
 fn finds() -> Result<(), Failed> {
     let (size, shift) = ([40, 36, 30], [5, -4, 3]);
     let fixed = stored(&volumes(size, 7).swap_remove(0), 1024);

@@ -1,4 +1,5 @@
-//! Numbers that a caller has on a device: emulator and GPU make the intensities of them that the host makes, and use what is lent.
+//! Tensors that a caller has on a device: emulator and GPU convert them to the same intensities as the host, and use
+//! the caller's memory without a copy through the host.
 
 use super::volumes;
 use crate::support::{PIXELS, gpu, gpu_is_absent};
@@ -10,8 +11,8 @@ use mireg::image::pyramid;
 use mireg::{PixelType, Volume};
 use std::any::Any;
 
-/// The size, the strides, and which number is that of the first voxel: i fastest, k fastest, turned around, with gaps, permuted, one row
-/// for all.
+/// The size, the strides, and the index of the first voxel's number: i fastest, k fastest, reversed, with gaps,
+/// permuted, one row repeated.
 const LAYOUTS: [([usize; 3], [i64; 3], usize); 6] = [
     ([37, 11, 9], [1, 37, 407], 0),
     ([37, 11, 9], [99, 9, 1], 0),
@@ -45,7 +46,8 @@ fn on_gpu(numbers: &[u64]) -> Result<Placed, Failed> {
     Ok((numbers.as_device_ptr().as_raw(), Some(0), Box::new(numbers)))
 }
 
-/// Bits that as any type are small and large numbers, and as floats also infinite ones and NaN of several payloads.
+/// Returns bits that are small and large numbers in every type and, as floats, also infinities and NaNs with several
+/// payloads.
 fn bits(count: usize) -> Vec<u64> {
     let bits = |n: usize| {
         let any = (n as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (n as u64) << 7;
@@ -61,7 +63,7 @@ fn bits(count: usize) -> Vec<u64> {
     (0..count).map(bits).collect()
 }
 
-/// A number as the host has it as an intensity.
+/// Returns the intensity to which the host converts a number.
 fn intensity(bytes: &[u8], pixel: PixelType, number: usize) -> f32 {
     let bytes = &bytes[number * pixel.bytes()..][..pixel.bytes()];
     macro_rules! of {
@@ -107,7 +109,8 @@ fn gathered_agree(backend: &dyn Backend, place: impl Fn(&[u64]) -> Result<Placed
     Ok(())
 }
 
-/// Lends other voxels than those of the host, which nobody should, to see which are used.
+/// Lends a tensor whose voxels differ from those of the host, to check which of them are used. A real caller must not
+/// do this.
 fn lent_is_used(backend: &dyn Backend, place: impl Fn(&[u64]) -> Result<Placed, Failed>) -> Result<(), Failed> {
     let [volume, other] = [3, 4].map(|seed| volumes([23, 17, 11], seed).swap_remove(0));
     let doubles: Vec<u64> = other.voxels.iter().map(|&voxel| f64::from(voxel).to_bits()).collect();

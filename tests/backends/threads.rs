@@ -1,4 +1,4 @@
-//! One opened backend works for several threads at once, each with the results that it would have alone.
+//! Checks that several threads can use one backend at once, and that each gets the results that it would get alone.
 
 use super::{SMALL, transforms, volumes};
 use crate::support::{gpu, gpu_is_absent, stored};
@@ -19,7 +19,7 @@ pub fn tests() -> Vec<Trial> {
 
 const THREADS: usize = 4;
 
-/// What comes of a pair: counts, metrics, and a smoothed image.
+/// The results for a pair: counts, metrics, and a smoothed image.
 type Found = (Vec<u32>, Vec<f64>, Vec<Smooth>, Vec<f32>);
 
 fn found(backend: &dyn Backend, fixed: &Volume, moving: &Volume) -> Result<Found> {
@@ -37,7 +37,7 @@ fn found(backend: &dyn Backend, fixed: &Volume, moving: &Volume) -> Result<Found
     Ok((counts, metrics, smooth, planes))
 }
 
-/// As many pairs as threads.
+/// Returns as many pairs as there are threads.
 fn pairs() -> Vec<[Volume; 2]> {
     let [fixed, moving] = SMALL;
     (0..THREADS as u64).map(|n| [volumes(fixed, 1 + n).remove(0), volumes(moving, 100 + n).remove(0)]).collect()

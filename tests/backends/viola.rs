@@ -1,4 +1,4 @@
-//! Viola's mutual information and its derivatives: the same bits everywhere.
+//! Checks that Viola's mutual information and its derivatives have the same bits on CPU, emulator and GPU.
 
 use super::{transforms, volumes};
 use crate::support::{gpu, gpu_is_absent, random, stored};
@@ -22,16 +22,16 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// Samples of A and of B of each group, of a problem.
+/// The numbers of samples of A and of B, for each group of an evaluation.
 type Sets = &'static [[u32; 2]];
 const LONG: u32 = (STRETCH * SEGMENT * CHUNK) as u32;
 const SMALL: [Sets; 3] = [&[[1, 1], [0, 70], [63, 0], [65, 64]], &[[300, 257], [1, 700]], &[[1100, 600]]];
-/// More than a stretch, and sets of which a lane takes several samples.
+/// More samples than a stretch has, and sets so large that a lane takes several samples.
 const LARGE: [Sets; 3] =
     [&[[20_000, 900], [300, 3 * LONG]], &[[4 * LONG + 7, 4 * LONG + 900]], &[[40_000, 70], [70, 40_000]]];
 
-/// Samples of a volume of this size in groups; every other group in the order of its fixed intensities, so that near and far ones come
-/// together.
+/// Returns samples of a volume, in groups. Every other group is sorted by fixed intensity, so that there are chunks
+/// that are near to each other and chunks that are far apart.
 fn samples(fixed: &StoredImage, sets: Sets) -> (Vec<Sample>, Vec<Group>) {
     let mut random = random(11);
     let [x, y, z] = fixed.size;
@@ -53,7 +53,7 @@ fn samples(fixed: &StoredImage, sets: Sets) -> (Vec<Sample>, Vec<Group>) {
     (samples, groups)
 }
 
-/// Windows of several widths, with a joint one of their own and without.
+/// Windows of several widths, with and without a separate joint window.
 const SIGMAS: [Sigmas; 3] = [
     Sigmas { fixed: 900.0, moving: 1500.0, joint: None },
     Sigmas { fixed: 900.0, moving: 1500.0, joint: Some([1600.0, 2400.0]) },
@@ -70,7 +70,8 @@ fn agree(backend: &dyn Backend, problems: &[Sets]) -> Result<(), Failed> {
                 let exponentials = Exponentials::Exact;
                 let pair = ViolaPair { samples: &samples, groups: &groups, moving: &moving, sigmas, exponentials };
                 let (mut ours, mut theirs) = (Cpu.load_viola(pair)?, backend.load_viola(pair)?);
-                // Each group with each map; a large one, which takes long, with those that leave most and half of it inside.
+                // Each group with each map. A large group, which takes long, only with the maps that leave most and
+                // half of it inside.
                 let first_maps = if groups.len() > 1 { 0..maps.len() } else { 1..3 };
                 for first in first_maps {
                     let maps: Vec<Affine> = (0..groups.len()).map(|n| maps[(first + n) % maps.len()]).collect();

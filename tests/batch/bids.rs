@@ -37,7 +37,7 @@ fn moved_images_say_where_they_are_from() {
     };
     let out = folder.path().join("out");
 
-    // Where it was not asked for at first, nothing is registered again for it.
+    // If `--bids` is added later, nothing is registered again.
     run(&[]);
     let files = names(&out.join("p0"));
     let image = fs::metadata(out.join("p0/moved.nii.gz")).unwrap().modified().unwrap();
@@ -61,7 +61,7 @@ fn moved_images_say_where_they_are_from() {
     let alone = format!("file://{}", folder.path().join("in/m1.nii").display());
     let sidecar = json(&out.join("p1/moved.json"));
     assert_eq!(sidecar["Sources"][0], alone);
-    // Of an image that is in no dataset it is not known.
+    // For an image that is not in a dataset, this is not known.
     assert!(sidecar["SkullStripped"].is_null());
     assert!(!out.join("p2/moved.json").exists());
     let ignored = || fs::read_to_string(out.join(".bidsignore")).unwrap();
@@ -69,7 +69,7 @@ fn moved_images_say_where_they_are_from() {
         assert!(ignored().lines().any(|known| known == line), "{line} is not in\n{}", ignored());
     }
 
-    // From the start it is the same, and a second run leaves it.
+    // With `--bids` from the start, the result is the same, and a second run does not change it.
     let first = records(folder.path());
     let lines = format!("mine\n{}", ignored());
     fs::write(out.join(".bidsignore"), &lines).unwrap();

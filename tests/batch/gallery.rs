@@ -15,7 +15,7 @@ pub fn tests() -> Vec<Trial> {
     vec![test("ten_thousand_pairs_are_shown_soon", ten_thousand_pairs_are_shown_soon).with_ignored_flag(absent)]
 }
 
-/// What the page of a study knows of its pairs.
+/// Returns the data of the pairs that are embedded in the page of a study.
 pub fn pairs(folder: &Path) -> Vec<Value> {
     let page = fs::read_to_string(folder.join("out/index.html")).unwrap();
     let (_, json) = page.split_once(r#"id="pairs">"#).unwrap();
@@ -24,7 +24,7 @@ pub fn pairs(folder: &Path) -> Vec<Value> {
 
 const PAIRS: usize = 10_000;
 
-/// A study of many pairs, all with the results of the first one.
+/// Makes a study of many pairs, all with the results of the first one.
 fn many(folder: &Path) {
     ends(folder, &["batch", "in/pairs.csv", "--out", "out", "--backend", "cpu", "--quiet"]);
     let first = folder.join("out/p0");
@@ -51,7 +51,7 @@ fn ten_thousand_pairs_are_shown_soon() {
     let clock = Instant::now();
     browser.load(&folder.path().join("out/index.html"));
     let took = clock.elapsed();
-    // 0.3 s on a quiet machine; tests share theirs.
+    // This takes 0.3 s on an idle machine; tests run in parallel.
     assert!(took < Duration::from_secs(2), "{took:?}");
     assert_eq!(pairs(folder.path()).len(), PAIRS);
 
@@ -59,12 +59,12 @@ fn ten_thousand_pairs_are_shown_soon() {
     let comes = |browser: &mut Browser, what: &str| {
         let until = Instant::now() + Duration::from_secs(30);
         while browser.evaluate(&format!("Boolean({what})")) != true {
-            assert!(Instant::now() < until, "{what} does not come");
+            assert!(Instant::now() < until, "{what} does not appear");
         }
     };
     comes(&mut browser, "[...document.images].some(image => image.naturalWidth > 0)");
-    assert!(rows(&mut browser) < 500, "rows are drawn that are not in sight");
-    // The last rows are drawn once they are scrolled to, and one once it is looked for.
+    assert!(rows(&mut browser) < 500, "rows out of view are drawn");
+    // The last rows are drawn when the page is scrolled to them, and a row when it is searched for.
     let height = browser.evaluate("document.scrollingElement.scrollHeight").as_f64().unwrap();
     assert!(height > 20.0 * PAIRS as f64, "{height} px");
     browser.evaluate("scrollTo(0, document.scrollingElement.scrollHeight)");

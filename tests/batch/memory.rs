@@ -1,4 +1,4 @@
-//! Memory over many pairs.
+//! Checks that the memory of a batch does not grow with the number of pairs.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::study;
 
-/// The most that a batch of so many pairs had in memory, kB.
+/// Returns the peak memory, in kB, of a batch of this many pairs.
 fn most(folder: &Path, pairs: usize) -> u64 {
     let table = fs::read_to_string(folder.join("in/pairs.csv")).unwrap();
     let some = table.lines().take(1 + pairs).map(|line| format!("{line}\n")).collect::<String>();

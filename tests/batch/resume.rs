@@ -1,4 +1,4 @@
-//! Going on after a signal, what is done again, and parts of a study.
+//! Resuming after a signal, which pairs are run again, and shards of a study.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,7 +45,7 @@ fn does_again_what_changed_and_nothing_else() {
     io::write(&data.join("m1.nii"), &waves(SIZE, 0.9)).unwrap();
     fs::remove_file(folder.path().join("out/p2/transform.tfm")).unwrap();
     fs::write(folder.path().join("out/p3/notes.txt"), "mine").unwrap();
-    // As a full disk leaves it.
+    // A full disk leaves an empty file.
     fs::write(folder.path().join("out/p0/moved.nii.gz"), "").unwrap();
     let third = run(&[]);
     assert_eq!(changed(&second, &third), ["p0", "p1", "p2"]);
@@ -54,12 +54,12 @@ fn does_again_what_changed_and_nothing_else() {
     assert_eq!(changed(&third, &fourth), ["p0", "p1", "p2", "p3"]);
     assert!(folder.path().join("out/p3/notes.txt").exists());
 
-    // From the folder of the table it is the same study.
+    // Started in the folder of the table, this is the same study.
     let words = ["batch", "pairs.csv", "--out", "../out", "--backend", "cpu", "--quiet", "--", "--dof", "affine"];
     ends(&data, &words);
     assert_eq!(changed(&fourth, &records(folder.path())), Vec::<String>::new());
 
-    // What is left of other options never stands beside a failure.
+    // Files of an earlier run with other options are removed if the pair fails.
     fs::write(data.join("m0.nii"), "no image").unwrap();
     run(&[]);
     assert_eq!(names(&folder.path().join("out/p0")), ["batch.json"]);
@@ -89,7 +89,7 @@ fn signals_leave_whole_pairs_alone() {
         assert_eq!(rest, ["batch.tsv", "index.html"]);
         fs::remove_dir_all(&out).unwrap();
     }
-    assert!(stopped > 0, "every run was quicker than the signal");
+    assert!(stopped > 0, "every run ended before its signal");
 }
 
 fn shards_are_disjoint_and_complete() {

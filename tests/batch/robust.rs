@@ -1,4 +1,5 @@
-//! Kills, and what a study meets on its way: full disks, folders that cannot be written, files that are no more.
+//! Batches that are killed, and errors during a study: full disks, folders that cannot be written, files that have
+//! vanished.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +17,7 @@ use crate::support::random;
 pub fn tests() -> Vec<Trial> {
     vec![
         test("kills_lose_nothing_and_repeat_nothing", || kills_lose_nothing_and_repeat_nothing(100)),
-        // Minutes: `cargo test --release --test integration -- --ignored a_thousand_pairs`.
+        // This takes minutes: `cargo test --release --test integration -- --ignored a_thousand_pairs`.
         test("a_thousand_pairs_are_killed_ten_times", || kills_lose_nothing_and_repeat_nothing(1000))
             .with_ignored_flag(true),
         test("what_cannot_be_written_fails_its_pair", what_cannot_be_written_fails_its_pair),
@@ -58,7 +59,7 @@ fn kills_lose_nothing_and_repeat_nothing(pairs: usize) {
         for (id, written) in &before {
             assert_eq!(after.get(id), Some(written), "{id} was registered again");
         }
-        // A folder that is there is whole.
+        // A folder that exists is complete.
         let folders = names(&folder.path().join("out")).into_iter().filter(|name| name.starts_with('p'));
         assert_eq!(folders.collect::<Vec<_>>(), after.keys().cloned().collect::<Vec<_>>());
         before = after;
@@ -83,7 +84,7 @@ fn kills_lose_nothing_and_repeat_nothing(pairs: usize) {
     }
 }
 
-/// The folder with what a command of its own would have written.
+/// Returns a folder with what a separate command writes for the same pair.
 fn as_if_alone(folder: &Path) -> PathBuf {
     OF_A_ROW.iter().for_each(|name| fs::remove_file(folder.join(name)).unwrap());
     folder.to_owned()
@@ -107,7 +108,7 @@ fn what_cannot_be_written_fails_its_pair() {
     let mut permissions = fs::metadata(out.join("p2")).unwrap().permissions();
     permissions.set_readonly(true);
     fs::set_permissions(out.join("p2"), permissions).unwrap();
-    // Root writes everywhere.
+    // As root, every folder can be written.
     let refused = fs::write(out.join("p2/probe"), "").is_err();
     batch(folder.path(), 1, &["--", "--init", "header"]);
     let these = [("p1", "transform.tfm is a folder"), ("p2", "out/p2")];
@@ -118,7 +119,7 @@ fn what_cannot_be_written_fails_its_pair() {
 fn an_input_that_is_no_more_fails_its_pair() {
     let folder = study(4);
     let data = folder.path().join("in");
-    // The first pair waits here for an image, and the others for that pair.
+    // The first pair waits for an image from this pipe, and the others wait for that pair.
     let pipe = data.join("m0.nii");
     let image = fs::read(&pipe).unwrap();
     fs::remove_file(&pipe).unwrap();
@@ -139,7 +140,7 @@ fn an_input_that_is_no_more_fails_its_pair() {
 #[cfg(unix)]
 fn what_is_too_large_for_the_disk_is_told() {
     let folder = study(3);
-    // No file may be larger than so many blocks of 512 bytes or, by some shells, 1024.
+    // Limits the size of files, in blocks of 512 bytes or, in some shells, of 1024 bytes.
     let limited = "trap '' XFSZ; ulimit -f 40; exec \"$0\" \"$@\"";
     let mut run = Command::new("sh");
     run.current_dir(folder.path()).args(["-c", limited, env!("CARGO_BIN_EXE_mireg"), "batch", "in/pairs.csv"]);

@@ -1,4 +1,4 @@
-//! Tables: what is wrong with them, and how soon that is known.
+//! Errors in tables: all are named, and large tables are checked quickly.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -47,7 +47,7 @@ fn names_all_that_is_wrong_with_a_table() {
     }
     assert_eq!(all.lines().count(), 10, "{all}");
     for (table, more, words) in [
-        // An option of another command, and one of the study.
+        // An option of another command, and an option of the whole study.
         (table, &[][..], "column composite is no option of mireg register"),
         ("id,fixed,moving,threads\na,f.nii.gz,m0.nii,2\n", &[], "give --threads to mireg batch"),
         ("id,fixed\na,f.nii.gz\n", &[], "there is no column moving"),
@@ -72,6 +72,6 @@ fn ten_thousand_rows_are_checked_soon() {
     let clock = Instant::now();
     let told = batch(folder.path(), 2, &[]);
     assert!(told.contains("row 10002") && told.lines().count() == 2, "{told}");
-    // 2 s on a quiet machine; tests share theirs.
+    // This takes 2 s on an idle machine; tests run in parallel.
     assert!(clock.elapsed() < Duration::from_secs(6), "{:?}", clock.elapsed());
 }

@@ -58,8 +58,9 @@ fn without_a_transform_keeps_every_voxel() {
     }
 }
 
-/// `tests/fixtures/resample` was made with SimpleITK 2.5: `Resample(image, like, Euler3DTransform(...), interpolator, -50.0)` of random
-/// voxels. ITK goes on half a voxel beyond the outermost voxel centres, with their values; mireg ends there.
+/// `tests/fixtures/resample` was made with SimpleITK 2.5: `Resample(image, like, Euler3DTransform(...), interpolator,
+/// -50.0)` of random voxels. ITK extends an image by half a voxel beyond the outermost voxel centres, with their
+/// values; for mireg, the image ends at the centres.
 fn is_what_itk_does() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/resample");
     let file = |name: &str| fixtures.join(name).canonicalize().unwrap().display().to_string();
@@ -94,7 +95,7 @@ fn keeps_labels_and_their_type() {
     assert_ne!(out.voxels, labels.voxels);
 }
 
-/// Voxels would not keep the last digits.
+/// f32 voxels could not hold such labels exactly.
 fn refuses_labels_that_are_too_large() {
     let mut labels = ramp(DVec3::ZERO);
     labels.voxels[5] = 614_454_277.0;
@@ -107,7 +108,8 @@ fn refuses_labels_that_are_too_large() {
     assert!(!names(folder.path()).contains(&"b.nii".to_owned()));
 }
 
-/// Voxels are 2 mm large: x, 2 x and then 4 mm more, or 2 (x + 4) by the inverses.
+/// Voxels have 2 mm. `half.tfm` takes x to x / 2, and `x4.tfm` adds 4 mm. In order, they give x / 2 + 4, and their
+/// inverses 2 (x - 4).
 fn takes_transforms_in_order_and_back() {
     let image = ramp(DVec3::ZERO);
     let folder = folder(&image);

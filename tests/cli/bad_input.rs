@@ -1,4 +1,4 @@
-//! What the command line refuses: one line, the right exit code, nothing written.
+//! Input that the command line refuses, with one line and the right exit code, and without writing anything.
 
 use std::fs;
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::support::trial;
 /// Bytes of a NIfTI-1 header and the extension flag after it.
 const NIFTI_HEADER: usize = 352;
 
-/// What is wrong, the arguments, the exit code and words that the line must hold. In the folder lie the good images `a.nii`
-/// and `b.nii` and the bad ones that `prepare` makes.
+/// What is wrong, the arguments, the exit code, and words that the line must contain. The folder has the good images
+/// `a.nii` and `b.nii` and the bad ones that `prepare` makes.
 type Row = (&'static str, &'static str, i32, &'static [&'static str]);
 
 const ROWS: &[Row] = &[
@@ -218,7 +218,7 @@ fn a_long_picture_is_refused_before_it_is_registered() {
         let picture = image::GrayImage::from_fn(size[0], size[1], |x, _| image::Luma([grey(x)]));
         picture.save(folder.path().join(name)).unwrap();
     };
-    // So large that it is thinned while it is read, to axes that could be registered.
+    // This picture is so large that it is thinned while it is read, to a size that could be registered.
     write("long.png", [33_000, 2_100], |x| (x % 251) as u8);
     // Registration would refuse this one.
     write("constant.png", [40, 30], |_| 7);

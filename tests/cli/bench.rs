@@ -1,4 +1,4 @@
-//! `mireg bench`: that everything asked for is measured and shown. How fast it is, is nobody's promise here.
+//! `mireg bench`: checks that everything requested is measured and shown, but not how fast it is.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// `mireg bench` of a few voxels.
+/// Runs `mireg bench` with a few voxels.
 fn bench(arguments: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let words: Vec<&str> = ["bench", "--size", "8", "--seconds", "0"].into_iter().chain(arguments.split(' ')).collect();
@@ -82,7 +82,7 @@ fn counts_violas_pairs() {
     assert!(all["rows"].as_array().unwrap().is_empty(), "{all}");
     let rows = all["viola"].as_array().unwrap();
     let places = ["one core", "cpu"].map(|place| rows.iter().filter(|row| row["place"] == place).count());
-    // Two sizes, exact and quantised, without and with the derivative.
+    // There are two sizes, each exact and quantised, without and with the derivative.
     assert_eq!(places, [8, 8], "{all}");
     assert!(rows.iter().all(|row| row["seconds"].as_f64() > Some(0.0)), "{all}");
 }

@@ -37,7 +37,7 @@ pub fn tests() -> Vec<Trial> {
 const SIZE: usize = 32;
 const SPACING: f64 = 3.0;
 
-/// A ball of blobs, 0 to 1, about the origin, mm; 0 outside.
+/// Returns the intensity, 0 to 1, of a ball of blobs around the origin at a point in mm; 0 outside.
 fn scene(at: DVec3) -> f64 {
     if at.length() > 40.0 {
         return 0.0;
@@ -46,7 +46,7 @@ fn scene(at: DVec3) -> f64 {
     0.5 + 0.2 * wave(0.14, 0.03, -0.05) * wave(-0.02, 0.15, 0.04) + 0.2 * wave(0.05, -0.06, 0.13)
 }
 
-/// Where a point of the fixed image lies in the moving one, mm.
+/// Returns the position in the moving image, in mm, of a point of the fixed image.
 fn bend(at: DVec3) -> DVec3 {
     let part = at / 20.0;
     at + 3.0 * DVec3::new(part.y.sin(), (1.3 * part.x).cos(), (part.x + part.y).sin())
@@ -62,7 +62,8 @@ fn volume(value: impl Fn(DVec3) -> f64) -> Volume {
     Volume { geometry, voxels, pixel: PixelType::F32 }
 }
 
-/// fixed.nii, moving.nii, which is what [`bend`] makes of it with other intensities, and same.nii with the same ones.
+/// Writes fixed.nii; moving.nii, which is deformed by [`bend`] and has other intensities; and same.nii, the same with
+/// the intensities of fixed.nii.
 pub fn volumes() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let source = |at| scene((0..30).fold(at, |source, _| source + at - bend(source)));
@@ -95,7 +96,7 @@ fn report(out: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(out.join("report.json")).unwrap()).unwrap()
 }
 
-/// Points of the ball, where `--out` takes them, and where they belong: mean distances before and after, mm.
+/// Returns the mean errors, in mm, of points of the ball before registration and with the field in `--out`.
 fn errors(folder: &Path) -> [f64; 2] {
     let grid = (0..512).map(|n| 11.0 * (DVec3::new(f64::from(n % 8), f64::from(n / 8 % 8), f64::from(n / 64)) - 3.5));
     let points: Vec<DVec3> = grid.filter(|at| at.length() < 35.0).collect();
@@ -162,11 +163,11 @@ fn finds_a_bend_and_writes_its_files() {
     assert!(mm("seconds", "total") >= all, "{report}");
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert_eq!(page.matches("class=\"warped\"").count(), 3);
-    // Pictures are text of all kinds of letters.
+    // Embedded pictures are base64 text, which may contain the letters searched for.
     let numbers = page.split('"').filter(|part| !part.starts_with("data:"));
-    assert!(!numbers.into_iter().any(|part| part.contains("NaN")), "a page with a number that is none");
+    assert!(!numbers.into_iter().any(|part| part.contains("NaN")), "the page has NaN in it");
 
-    // What was moved is what `mireg apply` makes of the field, but for what f32 leaves out.
+    // `mireg apply` with the field gives the moved image, except for rounding to f32.
     let apply = ["apply", "moving.nii", "--like", "fixed.nii", "-t", "out/field.nii.gz", "--out", "again.nii"];
     mireg(folder.path(), &apply).assert().success();
     let [moved, again] = ["out/moved.nii.gz", "again.nii"].map(|name| io::read(&folder.path().join(name)).unwrap());
@@ -280,7 +281,7 @@ fn flows_to_the_middle() {
     assert!(after < 0.4 * before, "{before} mm became {after} mm");
 }
 
-/// What an affine registration makes of noise is not gone on from, and that is said.
+/// If the affine registration fails, as with noise, deformation does not start from it, and the output says so.
 fn says_so_where_the_start_is_no_use() {
     let folder = volumes();
     let mut random = crate::support::random(7);

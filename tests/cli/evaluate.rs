@@ -1,4 +1,4 @@
-//! `mireg evaluate`: errors in mm, against numbers worked out by hand.
+//! `mireg evaluate`: errors in mm, compared with numbers worked out by hand.
 
 use std::fs;
 use std::path::Path;
@@ -54,7 +54,7 @@ fn assert_errors(found: &Value, expected: [f64; 4]) {
     }
 }
 
-/// Against x doubled, a shift by 1 is off by |x - 1|: 1 mm at x = 0 and 29 mm at x = 30.
+/// Compared with a transform that doubles x, a shift by 1 has the error |x - 1|: 1 mm at x = 0 and 29 mm at x = 30.
 fn over_corners() {
     let folder = folder();
     let found = evaluate(folder.path(), "one.tfm --truth twice.tfm --fixed a.nii");
@@ -65,7 +65,7 @@ fn over_corners() {
     assert_errors(&same["after"], [0.0; 4]);
 }
 
-/// At x of 0, 2, ... 30.
+/// The voxels of the mask are at x = 0, 2, ..., 30.
 fn over_a_mask() {
     let folder = folder();
     let found = evaluate(folder.path(), "twice.tfm --truth one.tfm --mask a.nii");
@@ -104,7 +104,7 @@ fn has_a_limit() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("15.000 mm"), "{output:?}");
 }
 
-/// How far landmarks in the liver move from one breath to another, in files that VTK wrote.
+/// Measures how far landmarks in the liver move between two breathing states, from files that VTK wrote.
 fn of_breathing_livers() {
     let folder = folder();
     let file = |name: &str| {
@@ -113,6 +113,6 @@ fn of_breathing_livers() {
     let [from, to] = ["cyc_1_10LMliver.vtk", "cyc_3_10LMliver.vtk"].map(file);
     let found = evaluate(folder.path(), &format!("one.tfm --points {from} --moving-points {to}"));
     assert_eq!(found["points"], 32);
-    // By numpy: the distances between the rows of the two.
+    // Computed with numpy: the distances between corresponding rows.
     assert_errors(&found["before"], [2.1397563265460953, 2.00291932022948, 4.045456667517428, 5.376849077294246]);
 }

@@ -1,4 +1,5 @@
-//! Displacement fields on the command line. `tests/fixtures/fields/make.py` made the files of SimpleITK and ANTs that are compared with.
+//! Displacement fields on the command line. `tests/fixtures/fields/make.py` made the files of SimpleITK and ANTs with
+//! which results are compared.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -97,7 +98,7 @@ fn points(folder: &Path, name: &str) -> Vec<DVec3> {
     Landmarks::read(&folder.join(name), None, None).unwrap().points().to_vec()
 }
 
-/// Asserts that `p.csv` goes through these transforms to where `map` takes it.
+/// Asserts that the transforms take the points of `p.csv` to the same positions as `map`.
 fn assert_leads(folder: &Path, transforms: &str, map: impl Fn(DVec3) -> DVec3, tolerance: f64) {
     run(folder, &format!("points p.csv {transforms} --out there.csv"));
     for (point, there) in points(folder, "p.csv").into_iter().zip(points(folder, "there.csv")) {
@@ -112,7 +113,7 @@ fn takes_points_where_itk_does() {
         ("space.txt", "-t ants.nii.gz"),
         ("chain.txt", "-t chain.tfm"),
         ("chain.txt", "-t chain.h5"),
-        // The order of ANTs: the field, on the grid of the fixed image, then what follows it.
+        // The order of ANTs: first the field, which is on the grid of the fixed image, then the other transforms.
         ("chain.txt", "-t space.nii.gz -t euler.tfm"),
     ] {
         let rows = table(name);
@@ -123,7 +124,7 @@ fn takes_points_where_itk_does() {
     }
 }
 
-/// By SimpleITK's `Resample` through the chain.
+/// The expected image is that of SimpleITK's `Resample` through the chain.
 fn moves_images_as_itk_does() {
     let folder = folder();
     let moved = io::read(&fixture("moved.nii.gz")).unwrap();
@@ -167,7 +168,7 @@ fn inverted_leads_back() {
     assert_leads(folder.path(), "-t inverse.mha", back, 0.05);
 }
 
-/// The point that waves take to this one.
+/// Returns the point that [`wave`] takes to `target`.
 fn back(target: DVec3) -> DVec3 {
     (0..100).fold(target, |point, _| target - (wave(point) - point))
 }
@@ -191,7 +192,7 @@ fn is_converted() {
     run(folder.path(), "convert warp.h5 last.nii.gz");
     let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
     assert!(read("warp.nii.gz") == read("again.nii.gz") && read("warp.nii.gz") == read("last.nii.gz"));
-    // Composites stay as they are.
+    // Composite transforms are not changed by the conversion.
     run(folder.path(), "convert chain.tfm chain.hdf5");
     run(folder.path(), "compose chain.tfm --out made.h5");
     assert!(read("chain.hdf5") == read("made.h5"));
@@ -213,7 +214,7 @@ fn moves_images_alike_with_any_threads() {
     assert!(with(1) == with(3));
 }
 
-/// Command lines that end with exit code 2 and one line on stderr that holds these words.
+/// Command lines that end with exit code 2 and one line on stderr that contains these words.
 const BAD: &[(&str, &str, &[&str])] = &[
     ("image_as_transform", "points p.csv -t a.nii --out q.csv", &["a.nii", "no displacement field"]),
     ("field_as_image", "apply warp.nii.gz --like a.nii --out q.nii", &["warp.nii.gz", "give it as a transform"]),

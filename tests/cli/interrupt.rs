@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM while commands are at work: nothing is left behind, whichever moment it is.
+//! Ctrl-C and SIGTERM at different moments of a run: no partial output is left behind.
 
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -65,7 +65,7 @@ fn leaves_nothing(command: &[&str], size: [usize; 3]) {
         let says = format!("SIG{name} after {after:.3?} of {whole:.3?}: {status}: {text}");
         match status.code() {
             Some(0 | 1) => assert_eq!(names(&folder.path().join("out")), done, "{says}"),
-            // A process that has not yet begun is ended by the system.
+            // Before the program has installed its handlers, the signal kills the process.
             code => {
                 assert!(code == Some(128 + number) || signal_of(status) == Some(number), "{says}");
                 assert_eq!(names(folder.path()), inputs, "{says}");
@@ -73,17 +73,17 @@ fn leaves_nothing(command: &[&str], size: [usize; 3]) {
             }
         }
     }
-    assert!(stopped > 0, "every run was quicker than the signal");
+    assert!(stopped > 0, "every run ended before its signal");
 }
 
-/// How a command ended that gets a signal after a while, and what it said.
+/// Runs a command, sends it a signal after a while, and returns how it ended and what it printed.
 fn run(folder: &Path, command: &[&str], signal: Option<(&str, Duration)>) -> (ExitStatus, String) {
     let mut process = Command::new(env!("CARGO_BIN_EXE_mireg"));
     process.current_dir(folder).args(command).args(["--out", "out", "--quiet", "--backend", "cpu"]);
     let process = process.stderr(Stdio::piped()).spawn().unwrap();
     if let Some((name, after)) = signal {
         std::thread::sleep(after);
-        // It may be done already.
+        // The process may have ended already.
         let _ = Command::new("sh").args(["-c", &format!("kill -{name} {} 2>/dev/null", process.id())]).status();
     }
     let output = process.wait_with_output().unwrap();

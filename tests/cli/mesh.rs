@@ -28,7 +28,8 @@ pub fn tests() -> Vec<Trial> {
 
 const SIZE: [usize; 2] = [160, 128];
 
-/// Blobs and stripes, 0 to 1, at a place in pixels; as dark as the border of a retina outside a disc.
+/// Returns the intensity, 0 to 1, of blobs and stripes at a position in pixels; dark outside a disc, as in a picture of
+/// a retina.
 fn scene(at: DVec2) -> f64 {
     let from_middle = at - DVec2::new(80.0, 64.0);
     if from_middle.length() > 60.0 {
@@ -38,13 +39,13 @@ fn scene(at: DVec2) -> f64 {
     0.55 + 0.15 * wave(0.3, 0.05, 0.3) * wave(-0.04, 0.35, 1.0) + 0.2 * wave(0.11, 0.16, 2.0) * wave(0.17, -0.1, 0.5)
 }
 
-/// Where a point of the fixed picture lies in the moving one.
+/// Returns the position in the moving picture of a point of the fixed picture.
 fn bend(at: DVec2) -> DVec2 {
     let part = (at - DVec2::new(80.0, 64.0)) / 40.0;
     at + DVec2::new(2.0, -1.0) + 2.5 * DVec2::new(part.y.sin(), (1.3 * part.x).cos())
 }
 
-/// fixed.png, and moving.png, which is what [`bend`] makes of it with other intensities.
+/// Writes fixed.png, and moving.png, which is deformed by [`bend`] and has other intensities.
 pub fn pictures() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, value: &dyn Fn(DVec2) -> f64| {
@@ -55,7 +56,7 @@ pub fn pictures() -> TempDir {
     };
     write("fixed.png", &|at| 240.0 * scene(at));
     write("moving.png", &|at| {
-        // The way back, by iteration.
+        // The inverse of `bend`, by fixed-point iteration.
         let source = (0..30).fold(at, |source, _| source + at - bend(source));
         let value = scene(source);
         if value == 0.0 { 0.0 } else { 30.0 + 220.0 * (1.0 - value) * (1.0 - value) }
@@ -101,9 +102,9 @@ fn finds_a_bend_and_writes_its_files() {
     assert!(fs::read_to_string(out.join("mesh.vtk")).unwrap().contains("SCALARS confidence double 1"));
     assert_eq!((&report["trust"], &report["start"]), (&"passed".into(), &"none.tfm".into()));
     let page = fs::read_to_string(out.join("report.html")).unwrap();
-    assert!(page.contains("<svg viewBox") && !page.contains("NaN"), "a page with the mesh drawn");
+    assert!(page.contains("<svg viewBox") && !page.contains("NaN"), "the page has no drawing, or NaN in it");
 
-    // What was moved is what `mireg apply` makes of the mesh.
+    // `mireg apply` with the mesh gives the moved picture.
     let apply = ["apply", "moving.png", "--like", "fixed.png", "-t", "out/mesh.json", "--out", "again.png"];
     mireg(folder.path(), &apply).assert().success();
     let [moved, again] = ["out/moved.png", "again.png"].map(|name| io::read(&folder.path().join(name)).unwrap());
@@ -120,7 +121,7 @@ fn does_not_depend_on_threads() {
     assert!(run("1") == run("3"));
 }
 
-/// The same picture with 16 bits, and in colours with alpha, is the same picture.
+/// The same picture with 16 bits, or in colours with alpha, gives the same result.
 fn takes_16_bits_and_alpha() {
     let folder = pictures();
     let path = |name: &str| folder.path().join(name);

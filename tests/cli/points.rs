@@ -1,4 +1,4 @@
-//! `mireg points`: landmarks of every format, there and back.
+//! `mireg points`: landmarks of every format, mapped forwards and backwards.
 
 use std::fs;
 use std::path::Path;
@@ -43,13 +43,13 @@ fn folder(name: &str, text: &str) -> tempfile::TempDir {
     folder
 }
 
-/// What `mireg points` makes of a file.
+/// Runs `mireg points` on a file and returns the text that it writes.
 fn points(folder: &Path, from: &str, to: &str, more: &[&str]) -> String {
     stdout(&mut mireg(folder, &[&["points", from, "--transform", "t.tfm", "--out", to], more].concat()));
     fs::read_to_string(folder.join(to)).unwrap()
 }
 
-/// Every number in a text that stands between blanks, commas or brackets.
+/// Returns all numbers of a text that are delimited by blanks, commas or brackets.
 fn numbers(text: &str) -> Vec<f64> {
     text.split([' ', ',', '\n', '\t', '[', ']']).filter_map(|word| word.parse().ok()).collect()
 }
@@ -88,7 +88,7 @@ fn in_ras_are_the_same_points() {
     }
 }
 
-/// There and back again, every other byte as it was.
+/// Asserts that points that are mapped forwards and back are unchanged, and that all other bytes of the file are.
 fn come_back(name: &str, text: &str) {
     let folder = folder(name, text);
     let there = points(folder.path(), name, &format!("there-{name}"), &[]);
@@ -151,7 +151,8 @@ fn in_markups_are_placed_ones() {
     }
 }
 
-/// Cut at each byte, and with a bit of each flipped: read or refused, and what is read can be written.
+/// Files that are cut at any byte, or have a flipped bit in any byte, are either read or refused. If one is read, it
+/// can be written.
 fn in_damaged_files_are_no_fault() {
     let markups = MARKUPS.replace("SYSTEM", "LPS").replace("POSITION", "[1, 2, 3]");
     for (name, text) in FILES.iter().copied().chain([("a.mrk.json", markups.as_str())]) {

@@ -27,7 +27,7 @@ const SIZE: usize = 32;
 const MM: f64 = 3.0;
 const IMAGES: [&str; 4] = ["1.nii", "2.nii", "3.nii", "4.nii"];
 
-/// Spots of this place, mm, and brightness.
+/// Spots: their positions in mm, and their brightness.
 const SPOTS: [([f64; 3], f64); 9] = [
     ([12.0, 5.0, 8.0], 0.5),
     ([-20.0, 8.0, -4.0], -0.3),
@@ -40,7 +40,7 @@ const SPOTS: [([f64; 3], f64); 9] = [
     ([-28.0, -8.0, 2.0], 0.4),
 ];
 
-/// A body like an egg with spots, about the origin, without symmetry; 0 outside.
+/// Returns the intensity at a point of an egg-shaped body with spots, around the origin, without symmetry; 0 outside.
 fn scene(at: DVec3) -> f64 {
     let spot = |(place, brightness): &([f64; 3], f64)| {
         0.6 * brightness * (-(at - DVec3::from_array(*place)).length_squared() / 64.0).exp()
@@ -50,14 +50,15 @@ fn scene(at: DVec3) -> f64 {
     inside * ((1.0 - egg.length()) * 8.0).clamp(0.0, 1.0)
 }
 
-/// Where a point of the scene lies in the image of this number. The mean of all is the point itself.
+/// Returns the position of a point of the scene in the image of this number. The mean over all images is the point
+/// itself.
 fn warp(number: usize, at: DVec3) -> DVec3 {
     let part = at / 14.0 + DVec3::splat((number / 2) as f64);
     let way = DVec3::new(part.y.sin(), (1.2 * part.z).cos(), (part.x + part.y).sin());
     at + if number.is_multiple_of(2) { 2.5 * way } else { -2.5 * way }
 }
 
-/// The point of the scene that lies there.
+/// Returns the inverse of [`warp`]: the point of the scene that is at this position in the image.
 fn source(number: usize, at: DVec3) -> DVec3 {
     (0..60).fold(at, |source, _| source + 0.7 * (at - warp(number, source)))
 }
@@ -67,7 +68,7 @@ fn points() -> impl Iterator<Item = DVec3> {
     grid.filter(|at| at.length() < 26.0)
 }
 
-/// The scene warped in four ways, in four brightnesses.
+/// Returns a folder with the scene, warped in four ways and with four brightnesses.
 fn images() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let middle = DVec3::splat((SIZE - 1) as f64 / 2.0);
@@ -106,7 +107,8 @@ fn is_the_shape_that_warps_are_about() {
     assert_eq!(names(&out), files);
     assert!(!folder.path().join("out.unfinished").exists());
 
-    // Through each field, and back by what is known of its warp, a point of the template comes to where it belongs in the scene.
+    // A point of the template is taken through each field, and then by the known inverse warp to its position in the
+    // scene.
     let fields = fields.map(|name| io::field::read(&out.join(name)).unwrap());
     let maps = fields.each_ref().map(|field| field.map());
     let shape = |at: DVec3| {
@@ -129,7 +131,7 @@ fn is_the_shape_that_warps_are_about() {
     let to_mm = template.geometry.index_to_world();
     let error = |volume: &Volume| {
         let at = |n: usize| DVec3::new((n % SIZE) as f64, (n / SIZE % SIZE) as f64, (n / SIZE / SIZE) as f64);
-        // In the mean of the ranges of the four.
+        // The template's intensities have the mean range of the four images.
         let off = |(n, voxel): (usize, &f32)| f64::from(*voxel) / 275.0 - scene(to_mm.transform_point3(at(n)));
         volume.voxels.iter().enumerate().map(|voxel| off(voxel).abs()).sum::<f64>()
     };
@@ -154,14 +156,14 @@ fn goes_on_after_a_kill_with_the_same_bytes() {
     let clock = Instant::now();
     let fields = || kept.exists() && names(&kept).iter().any(|name| name.ends_with("field_1_2.nii"));
     while !fields() {
-        assert!(clock.elapsed() < Duration::from_secs(300) && run.try_wait().unwrap().is_none(), "it ended too early");
+        assert!(clock.elapsed() < Duration::from_secs(300) && run.try_wait().unwrap().is_none(), "it ended too soon");
         std::thread::sleep(Duration::from_millis(2));
     }
     run.kill().unwrap();
     run.wait().unwrap();
     assert!(!out.exists());
 
-    // Other options take nothing of it.
+    // A run with other options reuses nothing.
     let other: Vec<_> = line("1").into_iter().map(|word| if word == "out" { "other" } else { word }).collect();
     fs::create_dir(folder.path().join("other.unfinished")).unwrap();
     for name in names(&kept) {

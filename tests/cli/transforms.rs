@@ -92,7 +92,7 @@ fn compose_goes_in_order() {
 fn invert_and_compose_is_nothing() {
     let (folder, truth) = prepared();
     run(folder.path(), &[&["invert", "a.tfm", "--out", "inverse.mat"], &GRIDS[..]].concat());
-    // FSL's inverse lies between the images in the other order.
+    // For the inverse, FSL needs the images in the other order.
     let swapped = ["--fixed", "moving.nii", "--moving", "fixed.mha"];
     run(folder.path(), &[&["convert", "inverse.mat", "inverse.tfm"], &swapped[..]].concat());
     assert!((map(folder.path(), "inverse.tfm") * truth).abs_diff_eq(DAffine3::IDENTITY, 1e-12));
@@ -103,7 +103,7 @@ fn invert_and_compose_is_nothing() {
 /// `a.tfm` and the same in formats that need the images or a name, as arguments.
 const SAME: [&[&str]; 4] = [&["a.tfm"], &["a.mat"], &["a.standard"], &["ras.txt", "--from", "matrix-ras"]];
 
-/// What [`prepared`] makes, and `a.tfm` in every format of [`SAME`].
+/// Returns the folder of [`prepared`], with `a.tfm` in every format of [`SAME`].
 fn translated() -> TempDir {
     let (folder, _) = prepared();
     for (name, to) in [("a.mat", "fsl"), ("a.standard", "rire"), ("ras.txt", "matrix-ras")] {
@@ -112,8 +112,8 @@ fn translated() -> TempDir {
     folder
 }
 
-/// Asserts that a command, with the arguments of a transform at its end, comes to the same for each of [`SAME`], whether or not a result
-/// from there is to be trusted.
+/// Asserts that a command, followed by the arguments of a transform, has the same result for each of [`SAME`]. Exit
+/// code 1, for a result that should not be used, is accepted.
 fn is_the_same<T: PartialEq>(folder: &Path, command: &[&str], result: impl Fn(Vec<u8>) -> T) {
     let [itk, others @ ..] = SAME.map(|transform| {
         let arguments = [command, transform].concat();
@@ -130,7 +130,7 @@ fn metric_takes_any() {
     is_the_same(folder.path(), &command, |stdout| stdout);
 }
 
-/// And backwards, where the transform goes from the image to the grid.
+/// Also with the inverse, for which the transform goes from the image to the grid.
 fn apply_takes_any() {
     let folder = translated();
     let voxels = |_| io::read(&folder.path().join("out.nii")).unwrap().voxels;
@@ -152,7 +152,7 @@ fn points_take_any() {
     is_the_same(folder.path(), &command, rounded);
 }
 
-/// Over corners, a mask and points, of which only the first two say what the fixed image is.
+/// Evaluates over corners, a mask and points. Only the first two determine the fixed image.
 fn evaluate_takes_any() {
     let folder = translated();
     fs::write(folder.path().join("p.csv"), "x,y,z\n1,2,3\n40,-50,60\n").unwrap();
@@ -160,7 +160,7 @@ fn evaluate_takes_any() {
         [&["--fixed", "fixed.mha"], &["--mask", "fixed.mha"], &["--points", "p.csv", GRIDS[0], GRIDS[1]]];
     for over in overs {
         let command = [&["evaluate", "--truth", "a.tfm", "--limit", "1e-6", "--moving", "moving.nii"], over].concat();
-        // It succeeds: that the error is none is what the limit says.
+        // The command succeeds, which by its limit means that the error is 0.
         is_the_same(folder.path(), &command, |_| ());
     }
 }
@@ -177,7 +177,7 @@ fn register_starts_from_any() {
     is_the_same(folder.path(), &command, report);
 }
 
-/// Nor the other way round: a map that tilts takes a picture out of its plane.
+/// Also, a map with a tilt is refused for pictures, since it takes them out of their plane.
 fn those_of_the_plane_are_not_of_space() {
     let (folder, _) = prepared();
     let flat = ramp(DVec3::ZERO);

@@ -1,4 +1,4 @@
-//! Images of four dimensions and of colours on the command line: the options, the lines, and what the report says.
+//! 4-D and colour images on the command line: the options, the printed lines, and the report.
 
 use std::fs;
 use std::path::Path;
@@ -68,7 +68,7 @@ fn metric_takes_one_of_each() {
     };
     let same = nmi(&["a.nii", "a.nii"]);
     assert_eq!(nmi(&["two.nii", "a.nii", "--fixed-volume", "0"]), same);
-    // Half of everything falls into the same bins.
+    // The mean has half of the intensities, which are in the same bins.
     assert_eq!(nmi(&["two.nii", "two.nii", "--fixed-volume", "0", "--moving-volume", "mean"]), same);
 }
 
@@ -160,7 +160,7 @@ fn a_channel_is_taken() {
         let printed = stdout(&mut mireg(folder.path(), &[&metric[..], &[channel]].concat()));
         serde_json::from_str::<serde_json::Value>(&printed).unwrap()["mi"].as_f64().unwrap()
     };
-    // Red is the same along y, and green along x.
+    // Red is constant along y, and green along x.
     assert!(mi("0") > 2.0 && mi("green").abs() < 1e-9);
     for (arguments, line) in [
         (
@@ -182,7 +182,8 @@ fn a_channel_is_taken() {
     }
 }
 
-/// The second page of a TIFF on a PNG, both of 16 bits: what is moved has 16 bits too, and lies on the fixed picture.
+/// Registers the second page of a TIFF with a PNG, both of 16 bits. The moved picture has 16 bits, too, and matches the
+/// fixed picture.
 fn pages_of_16_bits_are_registered() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);

@@ -1,4 +1,4 @@
-//! `--write`: what is asked for is written, with the bytes that it always has, and nothing else.
+//! `--write`: the requested files are written, with the same bytes as without the option, and no others.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,8 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// Runs a command as it is, and once with each list of outputs: these files, with the same bytes, and the summary names no other.
+/// Runs a command without `--write`, and once with each list of outputs. Asserts that exactly these files are written,
+/// with the same bytes, and that the summary names no other file.
 fn chooses(folder: &Path, command: &[&str], choices: &[(&str, &[&str])]) {
     stdout(&mut mireg(folder, command));
     let all = names(&folder.join("out"));

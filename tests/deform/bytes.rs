@@ -1,4 +1,4 @@
-//! The same bits whatever computes them.
+//! Checks that results have the same bits on all backends and with any number of threads.
 
 use super::{Pair, from_headers, test};
 use crate::support::{CPU, engine, gpu, gpu_is_absent};
@@ -35,13 +35,13 @@ fn short() -> Options {
     Options { iterations: Some(vec![15]), bins: 64, ..from_headers() }
 }
 
-/// Each alone, and several at once.
+/// Returns each force alone, and several together.
 fn forces() -> Vec<Forces> {
     let alone = Force::VARIANTS.iter().map(|&force| force.into());
     alone.chain(["mi,ssd:2,lcc:0.5".parse().unwrap()]).collect()
 }
 
-/// Several forces have two channels.
+/// Registers a pair, with two channels if there are several forces.
 fn pair_found(engine: &Engine, size: [usize; 3], options: &Options) -> Deformation {
     let pair = Pair::new(size, |v| (v - 60.0).abs());
     let mut options = options.clone();
@@ -53,7 +53,7 @@ fn pair_found(engine: &Engine, size: [usize; 3], options: &Options) -> Deformati
     engine.deform(&pair.fixed, &pair.moving, options, &Silent).expect("this pair can be registered")
 }
 
-/// What the files hold.
+/// Returns the bits of everything that is written to files.
 fn bits(found: &Deformation) -> [Vec<u32>; 5] {
     let vectors = |vectors: &[[f32; 3]]| vectors.as_flattened().iter().map(|v| v.to_bits()).collect();
     let voxels = |voxels: &[f32]| voxels.iter().map(|v| v.to_bits()).collect();

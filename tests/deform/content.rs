@@ -1,4 +1,4 @@
-//! Background around what the fixed image shows: a flow leaves it out.
+//! Checks that deformable registration leaves out the background around the object in the fixed image.
 
 use super::{Pair, found, from_headers, test};
 use crate::support::by_place;
@@ -15,10 +15,11 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// A ball of 20 mm is 20 voxels long along x and y, and 16 along z; 8, 8 and 7 voxels beyond it are two of the coarsest level.
+/// A ball of 20 mm radius has 20 voxels along x and y, and 16 along z. It is extended by 8, 8 and 7 voxels on each
+/// side, which are two voxels of the coarsest level.
 const COVERED: [usize; 3] = [20 + 2 * 8, 20 + 2 * 8, 16 + 2 * 7];
 
-/// A volume on a grid with so many more voxels before its first and after its last ones; they are 0.
+/// Pads a volume on all sides by `by` voxels, which are 0.
 fn padded(volume: &Volume, by: usize) -> Volume {
     let old = volume.geometry;
     let size = old.size.map(|n| n + 2 * by);

@@ -1,4 +1,5 @@
-//! What of pictures is compared: intensities lead astray where their brightness changes from place to place.
+//! Local contrasts instead of intensities: where brightness varies over a picture, intensities mislead the
+//! registration.
 
 use super::{Pair, found, from_headers, test};
 use crate::support::by_place;
@@ -25,7 +26,7 @@ pub fn tests() -> Vec<Trial> {
 const PLANE: [usize; 3] = [96, 90, 1];
 const SPACE: [usize; 3] = [48, 44, 40];
 
-/// In each image light comes from another side.
+/// Returns a pair in which the light comes from another side in each image.
 fn shaded(size: [usize; 3]) -> Pair {
     let Pair { fixed, moving } = Pair::new(size, |v| 120.0 - v);
     let lit = |image: &Volume, axis: usize| {

@@ -1,4 +1,4 @@
-//! Landmarks as a guide, where images agree as well elsewhere.
+//! Landmarks that guide the registration where images also match at wrong displacements.
 
 use super::{Pair, found, from_headers, test};
 use crate::support::by_place;
@@ -19,7 +19,7 @@ pub fn tests() -> Vec<Trial> {
 /// The distance between stripes, mm.
 const PERIOD: f64 = 12.0;
 
-/// Stripes along x, of which the images do not tell which is which, and what differs along y and z.
+/// Returns stripes along x, which the images cannot tell apart, with structures that vary along y and z.
 fn stripes() -> Pair {
     let geometry = Geometry::axis_aligned([48, 36, 30], DVec3::splat(2.0), DVec3::new(-47.0, -35.0, -29.0));
     let blank = Volume { geometry, voxels: vec![0.0; geometry.voxels()], pixel: PixelType::F32 };
@@ -31,7 +31,7 @@ fn stripes() -> Pair {
     Pair { fixed: image.clone(), moving: image }
 }
 
-/// Around the middle, with where they belong: a stripe further on.
+/// Returns landmarks around the middle, whose positions in the moving image are one stripe further on.
 fn landmarks(shift: impl Fn(DVec3) -> f64) -> Landmarks {
     let axis = || [-6.0, 6.0].into_iter();
     let fixed: Vec<_> =

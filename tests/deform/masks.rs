@@ -1,4 +1,5 @@
-//! Cost-function masking: where a mask is 0 the images have no force, and the field goes on from what surrounds it.
+//! Cost-function masking: where a mask is 0 there are no forces, and the field is continued smoothly from the
+//! surroundings.
 
 use super::{Pair, found, from_headers, test};
 use crate::support::by_place;
@@ -24,12 +25,12 @@ fn options(force: Force) -> Options {
     Options { force: force.into(), smooth_mm: Some(4.0), ..from_headers() }
 }
 
-/// Whether a point lies in the lesion, a ball in the middle of the fixed image's front half.
+/// Returns whether a point is in the lesion, a ball in the middle of the fixed image's front half.
 fn in_lesion(grid: &Geometry, p: DVec3, mm: f64) -> bool {
     p.distance(grid.centre() - DVec3::new(0.0, 14.0, 0.0)) < mm
 }
 
-/// The lesion, which shows one image 8 mm aside there, and its mask.
+/// Adds the lesion, in which one image is shifted by 8 mm, and returns its mask, too.
 fn with_lesion(pair: &Pair, moving: bool) -> (Pair, Volume) {
     let grid = pair.fixed.geometry;
     let draw =
@@ -42,7 +43,7 @@ fn with_lesion(pair: &Pair, moving: bool) -> (Pair, Volume) {
     }
 }
 
-/// The mean errors in and around the lesion and elsewhere, mm.
+/// Returns the mean errors in and around the lesion and elsewhere, in mm.
 fn errors(pair: &Pair, options: &Options) -> [f64; 2] {
     let found = found(pair, options);
     let grid = &pair.fixed.geometry;

@@ -1,4 +1,4 @@
-//! Motion that climbing is caught on the way of, and volumes that change too much.
+//! Large motion, with which steps along the forces end in a local maximum, and large changes of volume.
 
 use super::{Pair, found, from, from_headers, inner, symmetric, test};
 use glam::{DAffine3, DVec3};
@@ -22,7 +22,7 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// Waves of all directions and of 13 to 40 mm: nothing looks like what is 20 mm away.
+/// Returns waves of all directions with lengths of 13 to 40 mm, so that no place looks like another one 20 mm away.
 fn object(p: DVec3) -> f32 {
     let wave = |n: i32| {
         let angle = |k: f64| (f64::from(n) * k).fract() * std::f64::consts::TAU;
@@ -40,12 +40,12 @@ fn volume(grid: Geometry, at: impl Fn(DVec3) -> DVec3) -> Volume {
     Volume { geometry: grid, voxels, pixel: PixelType::F32 }
 }
 
-/// Images of which the moving one is inverted, and the fixed one moved.
+/// Returns a pair whose fixed image is deformed and whose moving image has inverted intensities.
 fn pair(truth: impl Fn(DVec3) -> DVec3) -> Pair {
     pair_of([64, 60, 48], truth)
 }
 
-/// The same on grids of so many voxels.
+/// The same as [`pair`], on grids of `size` voxels.
 fn pair_of(size: [usize; 3], truth: impl Fn(DVec3) -> DVec3) -> Pair {
     let grid = Geometry::axis_aligned(size, DVec3::splat(2.0), DVec3::ZERO);
     let mut moving = volume(grid, |p| p);
@@ -53,7 +53,7 @@ fn pair_of(size: [usize; 3], truth: impl Fn(DVec3) -> DVec3) -> Pair {
     Pair { fixed: volume(grid, truth), moving }
 }
 
-/// The mean error where `of` says so.
+/// Returns the mean error at the points for which `of` is true.
 fn error(pair: &Pair, found: &Deformation, truth: impl Fn(DVec3) -> DVec3, of: impl Fn(DVec3) -> bool) -> f64 {
     let points: Vec<DVec3> = inner(&pair.fixed.geometry).filter(|&p| of(p)).collect();
     points.iter().map(|&p| found.field.at(p).distance(truth(p) - p)).sum::<f64>() / points.len() as f64
@@ -89,13 +89,13 @@ fn sliding() {
     let truth = |p: DVec3| if slides(p) { p + DVec3::new(0.0, 12.0, 0.0) } else { p };
     let pair = pair(truth);
     let found = found(&pair, &from_headers());
-    // Two voxels of the coarsest level on each side belong to both.
+    // Two voxels of the coarsest level on each side of the boundary are left out.
     let still = error(&pair, &found, truth, |p| p.x < 48.0);
     let moved = error(&pair, &found, truth, |p| p.x > 80.0 && (20.0..90.0).contains(&p.y));
     assert!(still < 1.0 && moved < 1.0, "{still:.3} mm where nothing moves, {moved:.3} mm where all does");
 }
 
-/// Too many voxels for the level before the finest to be one of the coarse ones.
+/// The images have so many voxels that a search is needed on the level before the finest one, too.
 fn sliding_far() {
     let slides = |p: DVec3| p.x > 112.0;
     let truth = |p: DVec3| if slides(p) { p + DVec3::new(0.0, 24.0, 0.0) } else { p };
@@ -108,7 +108,8 @@ fn sliding_far() {
     assert!(still < 0.6 && moved < 0.6, "{still:.3} mm where nothing moves, {moved:.3} mm where all does");
 }
 
-/// A registration follows what is larger, here what slides; for what keeps still the headers are right.
+/// The linear registration follows the larger part, which is the one that slides here. For the part that stays, the
+/// headers are right.
 fn still_by_the_headers() {
     let (pair, truth) = most_slides(40.0..190.0, 16.0);
     for symmetric in [false, true] {
@@ -121,14 +122,14 @@ fn still_by_the_headers() {
     }
 }
 
-/// What slides is most of the body.
+/// Returns a pair in which most of the body slides.
 fn most_slides(slides: Range<f64>, by: f64) -> (Pair, impl Fn(DVec3) -> DVec3) {
     let truth = move |p: DVec3| if slides.contains(&p.x) { p + DVec3::new(0.0, by, 0.0) } else { p };
     let grid = Geometry::axis_aligned([112, 104, 96], DVec3::splat(2.0), DVec3::ZERO);
     (Pair { fixed: volume(grid, &truth), moving: volume(grid, |p| p) }, truth)
 }
 
-/// The first attempt leaves what keeps still 22 mm off.
+/// The first attempt has an error of 22 mm in the part that stays.
 fn left_behind() {
     let (pair, truth) = most_slides(45.0..225.0, 22.0);
     let found = found(&pair, &Options::default());
@@ -137,7 +138,7 @@ fn left_behind() {
     assert!(still < 0.5 && found.start.from == "the headers", "{still:.3} mm from {}", found.start.from);
 }
 
-/// What keeps still is 30 mm off, also from the headers.
+/// The part that stays has an error of 30 mm, also with a start from the headers.
 fn stays_behind() {
     let (pair, truth) = most_slides(40.0..200.0, 30.0);
     let found = found(&pair, &Options::default());
@@ -153,7 +154,7 @@ fn no_search() {
     }
 }
 
-/// The middle is squeezed.
+/// Returns a map that compresses the middle.
 fn squeezed(centre: DVec3, part: f64) -> impl Fn(DVec3) -> DVec3 {
     move |p| {
         let from = p - centre;
@@ -162,7 +163,7 @@ fn squeezed(centre: DVec3, part: f64) -> impl Fn(DVec3) -> DVec3 {
     }
 }
 
-/// To a twentieth: a soft field would follow.
+/// The volume in the middle shrinks to a twentieth, which a field with little smoothing would follow.
 fn within_limits() {
     let centre = DVec3::new(63.0, 59.0, 47.0);
     let truth = squeezed(centre, 0.65);
@@ -172,12 +173,12 @@ fn within_limits() {
     let [low, high] = found.jacobian_range;
     assert!(low >= 0.1 && high <= 10.0, "{low} to {high}");
     let mean = error(&pair, &found, truth, |p| p.distance(centre) > 20.0);
-    // So soft a field is not accounted for; of volumes nothing is said.
+    // The check `bent` fails for so little smoothing; there is no doubt about volumes.
     let checks = found.doubts.iter().map(|doubt| doubt.check);
     assert!(mean < 1.0 && checks.eq([Check::Bent]), "{mean:.3} mm beyond, {:?}", found.doubts);
 }
 
-/// To a thousandth, after a start that itself makes volumes larger.
+/// The volume in the middle shrinks to a thousandth, after a start that itself enlarges volumes.
 fn exchanged() {
     let Pair { fixed, mut moving } = pair(squeezed(DVec3::new(63.0, 59.0, 47.0), 0.9));
     let start = DAffine3::from_scale(DVec3::splat(1.1));

@@ -1,4 +1,5 @@
-//! Real volumes with a known deformation: BrainWeb's T1 through a thin-plate spline, and livers in breath with landmarks.
+//! Real volumes with a known deformation: BrainWeb's T1, deformed by a thin-plate spline, and breathing livers with
+//! landmarks.
 
 use super::from_headers;
 use crate::support::data_dir;
@@ -11,13 +12,15 @@ use std::path::Path;
 
 /// Mean error over the head, mm.
 const HEAD_MM: f64 = 0.6;
-/// The same where levels end at 3 mm.
+/// The same if the finest level has 3 mm.
 const COARSE_HEAD_MM: f64 = 1.2;
-/// Mean distance from where the same contrast leads, of two people's heads in two contrasts, mm: an affine map is 3.2 and 2.6 away.
+/// For heads of two people in two contrasts, the mean distance in mm from the result with the same contrast. For an
+/// affine map, it is 3.2 and 2.6.
 const PEOPLE_MM: f64 = 4.0;
 /// Mean error of landmarks in the liver, mm.
 const LIVER_MM: f64 = 2.5;
-/// The same around it by default: 10 where a registration that follows the liver is the only start.
+/// The same around the liver, with default options. It is 10 if a registration that follows the liver is the only
+/// start.
 const AROUND_MM: f64 = 4.0;
 
 pub fn tests() -> Vec<Trial> {
@@ -54,7 +57,7 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// Every fifth voxel along each axis that lies in the head, which is what a smoothed image shows brighter than air.
+/// Returns every fifth voxel along each axis that is in the head, which is where a smoothed image is brighter than air.
 fn head(fixed: &Volume) -> Vec<DVec3> {
     let smooth = mireg::image::pyramid::smoothed(fixed, [1.5; 3]);
     let [width, height, depth] = fixed.geometry.size;
@@ -88,8 +91,8 @@ fn brainweb(folder: &Path, name: &str, levels: Option<Vec<f64>>, most_mm: f64) -
     }
 }
 
-/// One person's T1 and another's T2: where T1 leads to T1 stands for the truth. Intensities lead a soft field 14 mm away, by which the
-/// images seem to agree better.
+/// Registers one person's T1 with another's T2. The result of T1 with T1 stands for the truth. With intensities, a
+/// field with little smoothing ends 14 mm away, where the metric is higher.
 fn people(other: &Path, [t1, t2]: [&Path; 2]) -> Result<(), Failed> {
     let (fixed, t1, t2) = (io::read(other)?, io::read(t1)?, io::read(t2)?);
     let options = Options { levels: Some(vec![16.0, 8.0, 4.0, 2.0]), ..Options::default() };
@@ -104,7 +107,7 @@ fn people(other: &Path, [t1, t2]: [&Path; 2]) -> Result<(), Failed> {
     }
 }
 
-/// A deep breath to two others.
+/// Registers a deep breath with two other breathing states.
 fn livers(folder: &Path, breaths: &[[&str; 2]]) -> Result<(), Failed> {
     let fixed = io::read(&folder.join("exhMaster_unmasked.force_direction.mha"))?;
     let landmarks = |name: &str| landmarks(folder, name, "liver");
@@ -131,7 +134,7 @@ fn livers(folder: &Path, breaths: &[[&str; 2]]) -> Result<(), Failed> {
     }
 }
 
-/// By default, the chest wall keeps still while the liver moves by 20 mm.
+/// With default options, the chest wall must stay in place while the liver moves by 20 mm.
 fn around_a_liver(folder: &Path) -> Result<(), Failed> {
     let fixed = io::read(&folder.join("exhMaster_unmasked.force_direction.mha"))?;
     let moving = io::read(&folder.join("cyc_1_10.z4_fixed.mha"))?;
@@ -146,12 +149,12 @@ fn around_a_liver(folder: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Of a breath, in the liver or outside of it.
+/// Reads the landmarks of a breathing state, in the liver or outside of it.
 fn landmarks(folder: &Path, breath: &str, place: &str) -> Result<Landmarks, Failed> {
     Ok(Landmarks::read(&folder.join(format!("{breath}LM{place}.vtk")), None, None)?)
 }
 
-/// The mean distance of landmarks from where a map takes those that they belong to, mm.
+/// Returns the mean distance, in mm, of landmarks from the positions to which a map takes the corresponding ones.
 fn distance([from, to]: [&Landmarks; 2], map: impl Fn(DVec3) -> DVec3) -> f64 {
     let errors = from.points().iter().zip(to.points()).map(|(&from, &to)| map(from).distance(to));
     errors.sum::<f64>() / from.points().len() as f64

@@ -1,4 +1,4 @@
-//! What cannot be deformed is told in a line.
+//! Checks that input that cannot be registered is refused with one line.
 
 use super::{Pair, found, from, from_headers, test};
 use crate::support::CPU;
@@ -58,7 +58,7 @@ fn images_that_cannot_be_registered() {
     assert!(line(&picture, &from_headers()).contains("two-dimensional"));
 }
 
-/// A result is made all the same, but says that it should not be used.
+/// A result is made nevertheless, but is marked as not to be used.
 fn images_apart() {
     let pair = Pair::new([20, 18, 16], |v| v);
     let away = DAffine3::from_translation(DVec3::new(500.0, 0.0, 0.0));

@@ -1,4 +1,4 @@
-//! Both images flow to the middle: exchanged images have the inverse.
+//! Symmetric registration: with exchanged images, the result is the inverse.
 
 use super::{Pair, from, from_headers, inner, test, truth};
 use crate::support::CPU;
@@ -51,7 +51,8 @@ fn finds(force: &str, contrast: fn(f32) -> f32, size: [usize; 3], most_mm: f64) 
     assert!(found.consistency.mean_mm < 0.05, "{:?}", found.consistency);
 }
 
-/// The largest difference between the field and the inverse of exchanged images, and between both inverses, mm.
+/// Asserts that the field agrees with the inverse for exchanged images, and that both inverses agree. Returns the
+/// result for the images in the given order.
 pub fn exchanged(fixed: &Volume, moving: &Volume, options: &Options, back: &Options) -> Deformation {
     let (there, back) = (found(fixed, moving, options), found(moving, fixed, back));
     let most = |a: &[[f32; 3]], b: &[[f32; 3]]| {
@@ -61,7 +62,7 @@ pub fn exchanged(fixed: &Volume, moving: &Volume, options: &Options, back: &Opti
     let apart = [most(&there.field.vectors, &back.inverse.vectors), most(&there.inverse.vectors, &back.field.vectors)];
     assert!(apart.iter().all(|&mm| mm < 0.05), "{apart:?} mm");
     let smooth = |found: &Deformation| found.levels.iter().map(|level| level.smooth_mm).collect::<Vec<_>>();
-    assert_eq!(smooth(&there), smooth(&back), "as stiff");
+    assert_eq!(smooth(&there), smooth(&back), "smoothing differs");
     let moves = there.field.vectors.iter().flatten().any(|mm| mm.abs() > 1.0);
     assert!(moves, "nothing moved");
     there
@@ -80,14 +81,14 @@ fn masks() {
     exchanged(&fixed, &moving, &there, &back);
 }
 
-/// Two made-up scans of a head, one of which lies askew, with their linear registrations.
+/// Registers two synthetic scans of a head, one of which is rotated, starting with linear registrations.
 fn heads() {
     let demo::Pair { ct, mr, .. } = demo::Pair::new(5, 6.0);
     let options = symmetric(Options { start: Start::Register(Kind::Rigid), ..Options::default() });
     exchanged(&ct, &mr, &options, &options);
 }
 
-/// The moving image's header says that it lies turned, so that the start must turn, too.
+/// The header of the moving image is rotated, so that the start must contain a rotation, too.
 fn turned() {
     let Pair { fixed, moving } = Pair::new([40, 38, 34], other_kind);
     let turn = DAffine3::from_axis_angle(DVec3::new(0.3, -0.2, 1.0).normalize(), 0.5);

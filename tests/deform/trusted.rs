@@ -1,4 +1,4 @@
-//! Which deformations are trusted: a field can be found between any two images.
+//! Which results are trusted. This must be checked, since a field can be found between any two images.
 
 use super::{Pair, found, from_headers, test};
 use crate::support::by_place;
@@ -30,7 +30,7 @@ fn grave(found: &Deformation) -> Vec<Check> {
     found.doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.check).collect()
 }
 
-/// The pair's fixed image, and cubes of noise of its size.
+/// Returns the pair's fixed image, and cubes of noise of the same size.
 fn noise() -> Pair {
     let Pair { fixed, moving } = pair();
     let speck = |x: f64, y: f64, z: f64| random::uniform(5, ((x as u64) * 100 + y as u64) * 100 + z as u64) as f32;
@@ -43,7 +43,7 @@ fn unrelated() {
     assert_eq!(grave(&found), [Check::Place], "{:?}, MI {:?}", found.place, found.values);
 }
 
-/// A flow from a start that is far off finds places that look right; nearly all of them are places of single waves.
+/// From a start that is far off, the field aligns single waves with wrong ones, which look right locally.
 fn linear_part() {
     let Pair { fixed, moving } = pair();
     let centre = fixed.geometry.centre();
@@ -63,7 +63,7 @@ fn linear_part() {
     assert!(found(&pair, &from(Start::Register(Kind::Affine))).linear_place.is_none());
 }
 
-/// Turned that far, a picture of waves is another one.
+/// After so large a rotation, a picture of waves is unrelated to the original.
 fn unrelated_pictures() {
     let Pair { fixed, moving } = Pair::new([96, 90, 1], |v| 150.0 - v);
     let centre = fixed.geometry.centre();
@@ -74,7 +74,7 @@ fn unrelated_pictures() {
     for force in [Force::Mi, Force::Lcc] {
         let from = |start| Options { force: force.into(), start, smooth_mm: Some(2.0), ..Options::default() };
         let wrong = found(&pair, &from(far.clone()));
-        // The place of the field alone would do.
+        // The check `place` of the field alone would suffice.
         assert!(wrong.place.is_some_and(|place| place.intensities > 1.2), "{:?}", wrong.place);
         assert_eq!(grave(&wrong), [Check::Place, Check::Bent], "{:?}, {:?}", wrong.place, wrong.linear_place);
         let right = found(&pair, &from(Start::Headers));
@@ -93,8 +93,8 @@ fn identical() {
     assert_eq!(grave(&found), [], "{:?}, MI {:?}", found.place, found.values);
 }
 
-/// Cells in a disc and, in the other picture, larger and blurred cells that have nothing to do with them: both have the disc's edge alone, which
-/// lies right from the beginning.
+/// Returns two pictures of a disc: one with cells in it, the other with larger, blurred cells that are unrelated. They
+/// have only the edge of the disc in common, which is aligned from the start.
 fn emitter(seed: u64) -> Pair {
     let geometry = Geometry::axis_aligned([160, 160, 1], DVec3::ONE, DVec3::ZERO);
     let picture = |seed: u64, side: f64, blur: f64| {

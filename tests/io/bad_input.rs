@@ -1,4 +1,4 @@
-//! Each bad file is refused with one line that names it, says what is wrong and what to do.
+//! Checks that each bad file is refused with one line that names the file and says what is wrong and what to do.
 
 use std::path::Path;
 
@@ -63,7 +63,7 @@ fn no_file_at_all() {
     }
 }
 
-/// Floats that count up but for these.
+/// Returns a file of floats that count up, except at the given indices.
 fn floats(bad: &[(usize, f32)]) -> NiftiFile {
     let mut values: Vec<f32> = (0..120).map(|v| v as f32).collect();
     bad.iter().for_each(|&(at, value)| values[at] = value);

@@ -1,4 +1,4 @@
-//! Colours of NIfTI, MetaImage and NRRD become luma, as those of pictures do, and this is said.
+//! Colours in NIfTI, MetaImage and NRRD are converted to luma, as those of pictures are, and this is reported.
 
 use libtest_mimic::Trial;
 use mireg::PixelType;
@@ -19,11 +19,11 @@ pub fn tests() -> Vec<Trial> {
 }
 
 const SAID: &str = "its colours were converted to luma, 0.2126 R + 0.7152 G + 0.0722 B";
-/// Of a row of 4 voxels, which is repeated: white, red, a mixture, nearly black.
+/// The colours of a row of 4 voxels, which is repeated: white, red, a mixture, nearly black.
 const COLOURS: [[u8; 3]; 4] = [[255, 255, 255], [255, 0, 0], [200, 100, 50], [1, 1, 2]];
 const LUMA: [f32; 4] = [255.0, 54.0, 118.0, 1.0];
 
-/// 4x5x6 voxels of 3 or 4 channels, the fourth of which does not matter.
+/// Returns 4x5x6 voxels of 3 or 4 channels. The fourth channel is ignored by readers.
 fn voxels(channels: usize) -> Vec<u8> {
     let voxel = |n: usize| [&COLOURS[n % 4][..], &[n as u8]].concat()[..channels].to_vec();
     (0..120).flat_map(voxel).collect()
@@ -70,7 +70,7 @@ fn every_format_makes_the_same_of_them() {
     }
 }
 
-/// Black by blue and yellow to red: luma rises and falls.
+/// The colour map goes from black through blue and yellow to red, so that luma is not monotonic.
 fn false_colours_become_the_values_behind_them() {
     let folder = Folder::new();
     let [width, height] = [64, 48];
@@ -90,7 +90,7 @@ fn false_colours_become_the_values_behind_them() {
         let values = (0..height).flat_map(|y| (0..width).map(move |x| value(x, y)));
         let mut pairs: Vec<_> = values.zip(&image.volume.voxels).collect();
         pairs.sort_by_key(|(value, _)| *value);
-        assert!(pairs.windows(2).all(|two| *two[0].1 <= two[1].1 + 2.0), "{name}: both rise");
+        assert!(pairs.windows(2).all(|two| *two[0].1 <= two[1].1 + 2.0), "{name}: values are not monotonic");
         let luma = ReadOptions { channel: Channel::Luma, ..ReadOptions::default() };
         let plain = ReadOptions { role: Role::Plain, ..ReadOptions::default() };
         let [luma, plain] = [luma, plain].map(|options| io::read_with(&path, &options).unwrap());
@@ -176,7 +176,7 @@ fn other_vectors_are_refused() {
     refused("a.nrrd", nrrd("2 2 2 3", "domain domain domain RGB-color", "uchar"), "kind rgb-color); extract one");
     let several = NiftiFile { dim: vec![2, 2, 2, 3], datatype: 128, voxels: vec![0; 72], ..NiftiFile::default() };
     refused("a.nii", several.bytes(), "has 3 volumes of colours; extract one");
-    // Vectors of bytes, by intent, are no displacements.
+    // Vectors of bytes are not displacements, whatever the intent says.
     let mut vectors = NiftiFile { dim: vec![2, 2, 2, 1, 3], voxels: vec![0; 24], ..NiftiFile::default() }.bytes();
     vectors[68..70].copy_from_slice(&1007i16.to_le_bytes());
     refused("a.nii", vectors, "has several bytes per voxel, which are neither one intensity nor a displacement; save");

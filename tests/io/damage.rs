@@ -1,5 +1,5 @@
-//! Files of every format, cut short and with bits flipped, give an error or a whole volume: no panic, and no allocation beyond
-//! what the file can hold.
+//! Files of every format that are cut short or have flipped bits give an error or a complete volume, without a panic
+//! and without an allocation larger than the content of the file could need.
 
 use std::path::PathBuf;
 
@@ -29,13 +29,14 @@ pub fn tests() -> Vec<Trial> {
 
 /// Bytes that a reader may take however short the file is: buffers and tables of decoders.
 const FREE: usize = 2 << 20;
-/// Most f32 bytes for each byte of a file: deflate's ratio, and a byte to a float.
+/// The largest number of f32 bytes per byte of a file: deflate's largest ratio, times the size of the float that a byte
+/// becomes.
 const MOST: usize = 1032 * 4;
 
 #[global_allocator]
 static ALLOCATOR: Noting<{ usize::MAX }> = Noting;
 
-/// What `run` returns, and the bytes of the largest allocation that this thread asked for meanwhile.
+/// Returns what `run` returns, and the bytes of the largest allocation that this thread requested in the meantime.
 pub fn largest_allocation<T>(run: impl FnOnce() -> T) -> (T, usize) {
     let (returned, asked) = noted(run);
     (returned, asked.largest)
@@ -57,16 +58,16 @@ impl Sample {
         for path in &self.beside {
             std::fs::copy(path, folder.path(&path.file_name().unwrap().to_string_lossy())).unwrap();
         }
-        assert!(self.reads(&folder, &self.bytes), "the sample itself is bad");
+        assert!(self.reads(&folder, &self.bytes), "the undamaged sample is not read");
         folder
     }
 
-    /// Whether `bytes` in place of the sample's give a volume, which then must be whole.
+    /// Returns whether `bytes` in place of the sample's are read as a volume. Asserts that such a volume is complete.
     fn reads(&self, folder: &Folder, bytes: &[u8]) -> bool {
         let path = folder.file(self.name, bytes);
         let (read, largest) = largest_allocation(|| io::read(&path));
         let honest = FREE + MOST * bytes.len();
-        assert!(largest <= honest, "{largest} bytes asked for, {honest} at most");
+        assert!(largest <= honest, "{largest} bytes allocated at once, at most {honest} allowed");
         match read {
             Ok(volume) => {
                 assert_eq!(volume.voxels.len(), volume.geometry.voxels());
@@ -87,7 +88,7 @@ impl Sample {
         for length in 0..self.bytes.len() {
             self.reads(&folder, &self.bytes[..length]);
         }
-        // What has lost its second half cannot be whole.
+        // A file without its second half cannot be read as a complete volume.
         assert!(!self.reads(&folder, &self.bytes[..self.bytes.len() / 2]));
     }
 
@@ -105,7 +106,7 @@ impl Sample {
     }
 }
 
-/// What mireg writes to a file of this name.
+/// Returns the bytes that mireg writes to a file of this name.
 fn written(name: &str, flat: bool) -> Vec<u8> {
     let folder = Folder::new();
     let size = if flat { [12, 10, 1] } else { [6, 5, 4] };

@@ -1,4 +1,4 @@
-//! DICOM: series in a folder, their order, their pixels, and what a series may hide.
+//! DICOM: series in a folder, the order of their slices, their pixels, and problems that a series may have.
 
 mod refused;
 
@@ -81,7 +81,7 @@ fn slices_are_ordered_by_position() {
     let volume = read(&[DicomFile::at(7.0, 2), DicomFile::at(2.0, 0), DicomFile::at(4.5, 1)]);
     assert_lies(&volume, DVec3::new(0.5, 2.0, 2.5), DVec3::Z * 2.0, DMat3::IDENTITY, 0.0);
     assert_eq!((&volume.voxels, volume.pixel), (&counts_up, PixelType::U16));
-    // Columns that go up have a normal that goes down.
+    // If the columns point upwards, the normal points downwards.
     let down = |z, k| DicomFile { orientation: Some([1.0, 0.0, 0.0, 0.0, -1.0, 0.0]), ..DicomFile::at(z, k) };
     let volume = read(&[down(2.0, 2), down(7.0, 0), down(4.5, 1)]);
     let direction = DMat3::from_diagonal(DVec3::new(1.0, -1.0, -1.0));
@@ -117,7 +117,7 @@ fn a_series_is_chosen_by_number_uid_or_description() {
         let pixels = vec![columns; 3 * usize::from(columns)];
         DicomFile { series, description, columns, pixels, ..DicomFile::default() }.with(number, VR::IS, number_text)
     };
-    // The order is that of their numbers.
+    // The slices are ordered by their instance numbers.
     let folder =
         folder_of(&[series("1.9", "2", "T2 tse", 4), series("1.5", "10", "T1", 5), series("1.7", "11", "T1", 6)]);
     let read = |name: &str, role| {
@@ -206,7 +206,7 @@ fn each_slice_has_its_own_rescale() {
     assert_eq!((large.voxels[1], large.voxels[13], large.pixel), (1e5, 1.0, PixelType::I32));
 }
 
-/// An enhanced image whose frames have these heights, slopes and times, its pixels counting up.
+/// Returns an enhanced multi-frame image whose frames have these heights, slopes and times. Its pixels count up.
 fn framed(frames: &[(f64, f64, u32)]) -> DicomFile {
     let pixels = (0..12 * frames.len() as u16).collect();
     let frames = frames.iter().map(|&(height, slope, time)| Frame { height, slope, time }).collect();
@@ -227,7 +227,7 @@ fn frames_are_ordered_by_position() {
 fn doses_lie_above_each_other() {
     let dose = DicomFile { pixels: (0..36).collect(), position: Some([0.0, 0.0, 40.0]), ..DicomFile::default() };
     let dose = dose.with(FRAMES, VR::IS, "3").with(Tag(0x3004, 0x000e), VR::DS, "0.5");
-    // They are counted from the position, or are positions.
+    // The offsets are relative to the position, or are positions themselves.
     for offsets in ["0\\-3\\-6", "40\\37\\34"] {
         let volume = read(&[dose.clone().with(Tag(0x3004, 0x000c), VR::DS, offsets)]);
         assert_lies(&volume, DVec3::new(0.5, 2.0, 3.0), DVec3::Z * 34.0, DMat3::IDENTITY, 0.0);
@@ -285,12 +285,12 @@ fn other_files_in_the_folder_are_left_out() {
     let left_out = "left out 5 files: x.dcm (ends too early, so it is truncated), .hidden (not DICOM), SR.dcm (SR without an \
                     image), thumbnail.png (not DICOM), PT.dcm (of another PT series)";
     assert_eq!(note(ReadOptions::default()), [left_out]);
-    // A second series of several images is no exception any more.
+    // A second series of several images makes the folder ambiguous.
     DicomFile { series: "1.2.9", modality: "PT", ..DicomFile::at(2.0, 0) }.write(&folder.path("PT2.dcm"));
     assert!(io::read(&folder.path("")).unwrap_err().to_string().contains("holds 2 DICOM series"));
     let named = note(ReadOptions { series: Some("1.2.3".into()), ..ReadOptions::default() });
     assert!(named[0].starts_with("left out 4 files"), "{named:?}");
-    // Who names a file is told of what may belong to its series.
+    // If a single file is named, a note says which omitted files may belong to its series.
     let image = io::read_with(&folder.path("0.dcm"), &ReadOptions::default()).unwrap();
     assert_eq!(image.notes[0].to_string(), "left out 1 file: x.dcm (ends too early, so it is truncated)");
     for (name, says) in [("SR.dcm", "is SR without an image; give a file that holds one"), ("x.dcm", "ends too early")]

@@ -6,7 +6,7 @@ use dicom_core::value::{DataSetSequence, PixelFragmentSequence};
 use dicom_core::{DataElement, PrimitiveValue, Tag, VR};
 use dicom_object::{FileMetaTableBuilder, InMemDicomObject};
 
-/// A slice of 16-bit pixels.
+/// The content of a DICOM file: by default, a slice of 16-bit pixels.
 #[derive(Clone)]
 pub struct DicomFile {
     pub syntax: &'static str,
@@ -22,16 +22,16 @@ pub struct DicomFile {
     pub rows: u16,
     pub position: Option<[f64; 3]>,
     pub orientation: Option<[f64; 6]>,
-    /// Of rows, then of columns.
+    /// The distances of rows, then of columns, mm.
     pub spacing: Option<[f64; 2]>,
     /// Bits allocated, bits stored, high bit, pixel representation.
     pub bits: [u16; 4],
     pub pixels: Vec<u16>,
     /// Fragments of a compressed frame, instead of the pixels.
     pub fragments: Vec<Vec<u8>>,
-    /// Tag and text of other elements.
+    /// Other elements, as tag, type and text.
     pub more: Vec<(Tag, VR, String)>,
-    /// What each frame has of its own, instead of the position and the orientation of a slice.
+    /// The functional groups of each frame, instead of the position and the orientation of a slice.
     pub frames: Vec<Frame>,
 }
 
@@ -70,12 +70,12 @@ impl Default for DicomFile {
 }
 
 impl DicomFile {
-    /// The default at a height of `z` mm, its pixels those of slice `k` of a volume that counts up.
+    /// Returns the default at a height of `z` mm, with the pixels of slice `k` of a volume that counts up.
     pub fn at(z: f64, k: u16) -> Self {
         Self { position: Some([0.0, 0.0, z]), pixels: (12 * k..12 * k + 12).collect(), ..Self::default() }
     }
 
-    /// The same with another element.
+    /// Adds an element.
     pub fn with(mut self, tag: Tag, vr: VR, text: &str) -> Self {
         self.more.push((tag, vr, text.to_owned()));
         self
@@ -117,7 +117,7 @@ impl DicomFile {
         for (tag, vr, text) in &self.more {
             put(tag.0, tag.1, *vr, PrimitiveValue::from(text.as_str()));
         }
-        // Icons have pixels of their own, which are not those of the image.
+        // An icon has its own pixels, which must not be taken for those of the image.
         let icon = InMemDicomObject::from_element_iter([
             DataElement::new(Tag(0x0028, 0x0010), VR::US, PrimitiveValue::from(1u16)),
             DataElement::new(Tag(0x7fe0, 0x0010), VR::OW, PrimitiveValue::U16([7u16; 2].as_slice().into())),

@@ -1,4 +1,5 @@
-//! Displacement fields in files: those of SimpleITK and ANTs lead points where these lead them, and what mireg writes it reads.
+//! Displacement fields in files: those of SimpleITK and ANTs take points to the same positions as in those programs,
+//! and mireg reads what it writes.
 //!
 //! `tests/fixtures/fields/make.py` wrote the files of others. SimpleITK 2.5.7 and antspyx 0.6.3 read mireg's and took points where mireg does,
 //! to the last bits of f32.
@@ -103,7 +104,7 @@ fn comes_back(end: &str) {
     }
 }
 
-/// SimpleITK 2.5.7 turns x and y of such a file too.
+/// SimpleITK 2.5.7 also flips x and y of such a file.
 fn displacements_of_intent_1006_are_in_ras() {
     let folder = Folder::new();
     let path = folder.path("a.nii");

@@ -1,4 +1,4 @@
-//! 2-D images in the formats of volumes: read as one slice in x and y, and written as two dimensions.
+//! 2-D images in volume formats: read as one slice in x and y, and written with two dimensions.
 
 use glam::{DMat3, DVec2, DVec3};
 use libtest_mimic::Trial;

@@ -73,7 +73,7 @@ fn what_is_no_mesh_is_refused() {
     assert!(told("-7.5", "1e999").contains("no mesh"));
     assert!(told("\"moving\"", "\"moved\"").contains("moving"));
     assert!(refused(io::mesh::read(&folder.path("none.json"))).contains("no such file"));
-    // A mesh is no linear transform, and a transform no mesh.
+    // A mesh is not read as a linear transform, nor a transform as a mesh.
     std::fs::write(&path, &good).unwrap();
     let told = transform::read_linear(&path, None, &Grids::default()).unwrap_err().to_string();
     assert!(told.contains("mesh") && told.contains("apply it to points or images"), "{told}");
@@ -82,7 +82,7 @@ fn what_is_no_mesh_is_refused() {
     refused(io::mesh::read(&linear));
 }
 
-/// Cut at each byte, and with a bit of each flipped.
+/// The file is cut at each byte, and a bit of each byte is flipped.
 fn damage_is_refused_or_read() {
     let folder = Folder::new();
     let path = folder.path("mesh.json");

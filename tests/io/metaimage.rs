@@ -1,4 +1,4 @@
-//! MetaImage: synonyms, byte orders, and where the voxels are.
+//! MetaImage: synonyms of keys, byte orders, and where the voxels are stored.
 
 use std::io::Write;
 

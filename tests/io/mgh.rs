@@ -1,4 +1,4 @@
-//! FreeSurfer's volumes: types, places, and what nibabel made of them.
+//! FreeSurfer's volumes: types, geometry, and comparison with nibabel.
 
 use glam::{DMat3, DQuat, DVec3};
 use libtest_mimic::Trial;
@@ -20,7 +20,7 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// A file, number by number from FreeSurfer's description.
+/// A file, written field by field from FreeSurfer's description of the format.
 #[derive(Clone)]
 pub struct MghFile {
     pub version: i32,
@@ -30,13 +30,13 @@ pub struct MghFile {
     pub spacing: [f32; 3],
     /// The directions of i, j and k, RAS.
     pub axes: [[f32; 3]; 3],
-    /// Of the middle of the grid, RAS mm.
+    /// The position of the middle of the grid, RAS mm.
     pub centre: [f32; 3],
     pub voxels: Vec<u8>,
 }
 
 impl Default for MghFile {
-    /// 4x5x6 voxels of uchar that count up, 1x2x3 mm, i to the left, j to the back, k up.
+    /// 4x5x6 voxels of uchar that count up, of 1x2x3 mm. i points to the left, j to the back, k up.
     fn default() -> Self {
         Self {
             version: 1,
@@ -63,7 +63,7 @@ impl MghFile {
         bytes
     }
 
-    /// The volume that the file, whole, is read as.
+    /// Returns the volume that is read from the file.
     fn read(&self) -> Volume {
         io::read(&Folder::new().file("a.mgh", self.bytes())).unwrap()
     }
@@ -96,7 +96,7 @@ fn every_type_is_read() {
 
 fn the_middle_of_the_grid_is_where_the_header_says() {
     let spacing = DVec3::new(1.0, 2.0, 3.0);
-    // The middle is at index size / 2. LPS is RAS with x and y turned round.
+    // The middle is at index size / 2. LPS is RAS with x and y negated.
     let straight = MghFile::default().read();
     assert_lies(&straight, spacing, DVec3::new(-10.0 - 2.0, -20.0 - 5.0, 30.0 - 9.0), DMat3::IDENTITY, 1e-12);
     let nowhere = MghFile { placed: false, ..MghFile::default() }.read();

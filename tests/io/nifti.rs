@@ -1,4 +1,4 @@
-//! NIfTI: every type, byte order and version, and where ITK puts the voxels.
+//! NIfTI: every type, byte order and version, and the geometry, compared with ITK's.
 
 use glam::{DMat3, DVec3};
 use libtest_mimic::Trial;

@@ -1,4 +1,4 @@
-//! Makes NIfTI files of any kind, byte by byte from the standard.
+//! Makes NIfTI files of any kind, byte by byte according to the standard.
 
 /// A header and the voxels after it.
 #[derive(Debug, Clone)]

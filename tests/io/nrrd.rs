@@ -1,4 +1,4 @@
-//! NRRD: spaces, fields, encodings, and where the voxels are.
+//! NRRD: spaces, fields, encodings, and where the voxels are stored.
 
 use glam::{DMat3, DVec3};
 use libtest_mimic::Trial;

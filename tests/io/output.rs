@@ -1,4 +1,4 @@
-//! Written files appear whole, with ordinary permissions, or not at all.
+//! Checks that a written file appears complete and with ordinary permissions, or not at all.
 
 use std::path::Path;
 

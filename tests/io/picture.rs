@@ -1,4 +1,4 @@
-//! PNG, JPEG and TIFF: grey values, colours, and what the formats cannot hold.
+//! PNG, JPEG and TIFF: grey values, colours, and what the formats cannot store.
 
 use std::path::Path;
 

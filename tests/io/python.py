@@ -1,4 +1,4 @@
-"""Images through the peers' own readers and writers: nibabel 5.4 and SimpleITK 2.5.
+"""Reads and writes images with other programs' own code: nibabel 5.4 and SimpleITK 2.5.
 
 python python.py write FOLDER    the peers write files there
 python python.py read FOLDER     nibabel reads the .mgh and .mgz that mireg wrote there

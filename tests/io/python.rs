@@ -1,4 +1,5 @@
-//! Images between mireg, nibabel and SimpleITK, which `python.py` calls. Ignored where `MIREG_PYTHON` names no Python that has them.
+//! Exchange of images between mireg, nibabel and SimpleITK, which `python.py` calls. Ignored unless `MIREG_PYTHON`
+//! names a Python that has them.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,16 +20,16 @@ pub fn tests() -> Vec<Trial> {
     tests.into_iter().map(|test| test.with_ignored_flag(python().is_none())).collect()
 }
 
-/// A file as a peer has it.
+/// A file as another program reads it.
 struct Known {
     name: String,
-    /// The volume that was taken.
+    /// The volume that was selected.
     volume: Option<Select>,
     pixel: String,
-    /// Of i, j and k, LPS mm, and the first voxel.
+    /// The directions of i, j and k, LPS mm, and the position of the first voxel.
     axes: DMat3,
     origin: DVec3,
-    /// The first axis fastest.
+    /// The voxels, the first axis fastest.
     voxels: Vec<f32>,
 }
 

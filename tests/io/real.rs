@@ -1,4 +1,5 @@
-//! Real volumes, where they are there: they lie where SimpleITK 2.4 puts them, and come back from every format.
+//! Real volumes, if they are available: their geometry is that of SimpleITK 2.4, and they are unchanged by a round trip
+//! through every format.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What is written is read back: geometry to the last bit, voxels as their type stores them.
+//! Written volumes are read back unchanged: geometry to the last bit, voxels as their type stores them.
 
 use glam::{DMat3, DQuat, DVec3};
 use libtest_mimic::Trial;
@@ -46,7 +46,8 @@ pub fn grid() -> impl Strategy<Value = Geometry> {
     })
 }
 
-/// A header of either version with a qform, an sform, both or neither, whose voxel size is only about that of the sform.
+/// Generates a header of either version with a qform, an sform, both or neither. Its voxel size is only approximately
+/// that of the sform.
 fn header() -> impl Strategy<Value = NiftiFile> {
     let codes = (prop_oneof![Just(0i16), Just(1), Just(2)], prop_oneof![Just(0i16), Just(1), Just(4)]);
     let loose = vector(-0.5..0.5).prop_map(|v| v * 1e-3);
@@ -92,7 +93,7 @@ fn metaimage_geometry_is_kept() {
         for (corner, exact) in io::read(&nrrd).unwrap().geometry.corners().into_iter().zip(geometry.corners()) {
             prop_assert!(corner.abs_diff_eq(exact, 1e-12), "{} is not {}", corner, exact);
         }
-        // NIfTI rounds to f32 once, and not again.
+        // NIfTI rounds to f32 at the first writing. A second round trip changes nothing.
         io::write(&nifti, &volume).unwrap();
         let rounded = io::read(&nifti).unwrap();
         for (corner, exact) in rounded.geometry.corners().into_iter().zip(geometry.corners()) {
@@ -100,7 +101,7 @@ fn metaimage_geometry_is_kept() {
         }
         io::write(&nifti_again, &rounded).unwrap();
         prop_assert_eq!(bits(&io::read(&nifti_again).unwrap().geometry), bits(&rounded.geometry));
-        // The qform that is written says what the sform says, to what f32 keeps of a quaternion near a half turn.
+        // The written qform agrees with the sform, to the precision of a quaternion near a half turn in f32.
         let extent = geometry.corners()[0].distance(geometry.corners()[7]);
         let mut qform_only = std::fs::read(&nifti).unwrap();
         qform_only[254] = 0;

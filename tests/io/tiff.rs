@@ -1,4 +1,4 @@
-//! TIFF: its pages, and pixels in strips, tiles and planes, as colours of every kind.
+//! TIFF: pages, pixels in strips, tiles and planes, and all kinds of colours.
 
 use libtest_mimic::Trial;
 use mireg::io::{self, Channel, Image, ReadOptions, Role, Select};
@@ -33,7 +33,7 @@ fn refused(result: Result<Image, Error>) -> String {
     message.split_once(": ").unwrap().1.to_owned()
 }
 
-/// A number of 16 bits for each pixel and channel.
+/// Returns a 16-bit number for each pixel and channel.
 fn number([x, y, channel]: [usize; 3]) -> u16 {
     (1009 * x + 5003 * y + 20_011 * channel) as u16
 }
@@ -44,7 +44,8 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Strips and tiles of which the last go beyond the picture, pixels side by side and in planes, 8 and 16 bits, compressed and not.
+/// Checks strips and tiles of which the last ones extend beyond the picture, interleaved and planar pixels, 8 and 16
+/// bits, compressed and uncompressed.
 fn every_layout_holds_the_same() {
     let folder = Folder::new();
     for unit in [[45, 39], [45, 16], [16, 16], [32, 48]] {
@@ -142,7 +143,7 @@ fn a_channel_is_taken() {
     assert_eq!(message, "has 5 channels; choose one with `fixed_channel` 0 to 4");
     let three = Page { channels: 3, ..Page::default() };
     let path = folder.file("c.tif", bytes(&[(three.clone(), three.units(|at| number(at) >> 8))]));
-    assert!(refused(with(&path, None, Channel::Luma)).starts_with("has 3 channels; choose"), "they are no colours");
+    assert!(refused(with(&path, None, Channel::Luma)).starts_with("has 3 channels; choose"), "taken for colours");
 }
 
 fn a_page_is_taken_or_the_mean_of_all() {
@@ -225,13 +226,13 @@ fn large_pictures_are_thinned_while_they_are_read() {
             (Some(whole.volume.geometry), whole.volume.geometry.centre())
         );
         assert_eq!(image.notes[0].to_string(), "registered at 40 x 30 pixels, one in 3 along each axis");
-        // A ramp stays one.
+        // A thinned ramp is still a ramp.
         let at = |x: usize, y: usize| thin.voxels[x + 40 * y];
         assert!((at(20, 15) - (61.0 + 46.0)).abs() < 1e-3, "{}", at(20, 15));
     }
 }
 
-/// Beyond 64 MB a strip is read in parts, and tiles by several threads.
+/// Strips of more than 64 MB are read in parts, and tiles by several threads.
 fn large_strips_and_tiles_are_read_in_parts() {
     let folder = Folder::new();
     let options = ReadOptions { most_pixels: Some(1 << 20), ..ReadOptions::default() };

@@ -1,22 +1,23 @@
-//! TIFF files made by hand, little-endian, for what no writer here makes: pages, tiles, planes, and colours of JPEG.
+//! Makes little-endian TIFF files byte by byte, with features that the available writers lack: pages, tiles, planes,
+//! and colours of JPEG.
 
-/// The tag of channels beside colours, which is read as SHORT alone.
+/// The tag of channels in addition to colours, which readers accept as SHORT only.
 const EXTRA_SAMPLES: u16 = 338;
 
-/// A page: what its entries say, and its strips or tiles.
+/// A page: the values of its directory entries.
 #[derive(Clone)]
 pub struct Page {
     pub size: [usize; 2],
-    /// Of a strip, which is as wide as the page, or of a tile.
+    /// The size of a strip, which is as wide as the page, or of a tile.
     pub unit: [usize; 2],
     pub channels: usize,
-    /// Of a number: 8 or 16.
+    /// Bits of a number: 8 or 16.
     pub bits: usize,
     /// 1 for grey, 2 for red, green and blue, 5 for inks, 6 for luma and chroma.
     pub photometric: u32,
     /// 1 for none, 7 for JPEG, 8 for zlib.
     pub compression: u32,
-    /// Whether each channel has strips or tiles of its own.
+    /// Whether each channel has its own strips or tiles.
     pub planar: bool,
     /// NewSubfileType.
     pub kind: u32,
@@ -39,7 +40,8 @@ impl Default for Page {
 }
 
 impl Page {
-    /// Its pixels in strips or tiles, from the number at x, y and in a channel. What is beyond the picture is 7.
+    /// Returns the pixels in strips or tiles. `number` gives the number at x, y and in a channel. Pixels beyond the
+    /// picture are 7.
     pub fn units(&self, number: impl Fn([usize; 3]) -> u16) -> Vec<Vec<u8>> {
         let [width, height] = self.size;
         let [across, down] = [0, 1].map(|axis| self.size[axis].div_ceil(self.unit[axis]));
@@ -52,7 +54,7 @@ impl Page {
         for channels in of_planes {
             for n in 0..across * down {
                 let [left, top] = [n % across * self.unit[0], n / across * self.unit[1]];
-                // A strip ends with the picture, a tile does not.
+                // The last strip ends at the edge of the picture; a tile may extend beyond it.
                 let rows = if self.unit[0] == width { self.unit[1].min(height - top) } else { self.unit[1] };
                 let places = (0..rows * self.unit[0]).map(|n| [left + n % self.unit[0], top + n / self.unit[0]]);
                 let at =
@@ -93,7 +95,7 @@ impl Page {
             _ => 3,
         };
         if self.channels > colours {
-            // One is alpha.
+            // A single extra channel is alpha.
             let kind = if self.channels == colours + 1 { 2 } else { 0 };
             entries.push((EXTRA_SAMPLES, vec![kind; self.channels - colours]));
         }

@@ -28,7 +28,7 @@ pub fn tests() -> Vec<Trial> {
     topics.into_iter().flatten().chain(own).collect()
 }
 
-/// The grids of a right-handed oblique image and of a left-handed one, those of a PD and a T1 scan; so RAS columns.
+/// Returns the grids of a right-handed oblique image and of a left-handed one, which are those of a PD and a T1 scan.
 fn grids() -> [Geometry; 2] {
     let oblique = [
         DVec3::new(0.857854128, 0.00468388898, -0.00375264464),
@@ -66,7 +66,7 @@ fn what_is_written_is_what_was_written_before() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
     let map = plain(&path).to_affine();
     assert_eq!(map, rigid.to_affine());
-    // What SimpleITK 2.4 makes of this file.
+    // The position to which SimpleITK 2.4 takes the point with this file.
     let by_itk = DVec3::new(1.8938884105198492, 4.815385698857515, 32.14830275030111);
     assert!(map.transform_point3(DVec3::new(10.0, 20.0, 30.0)).abs_diff_eq(by_itk, 1e-13));
 }
@@ -149,7 +149,7 @@ fn every_linear_type_maps_as_in_itk() {
     }
 }
 
-/// The point whose image the peers were asked for.
+/// Returns the point that the other programs mapped.
 fn point(axes: usize) -> DVec3 {
     padded(&[10.0, 20.0, 30.0][..axes])
 }

@@ -1,4 +1,4 @@
-//! Images of four dimensions: which volume is read, from every layout, and how much memory that takes.
+//! 4-D images: which volume is read, from every layout, and how much memory that takes.
 
 use std::path::Path;
 
@@ -27,7 +27,8 @@ pub fn tests() -> Vec<Trial> {
 const VOXELS: usize = 24;
 const VOLUMES: usize = 3;
 
-/// Volume `n` has 100 n, 100 n + 1, ...; of the last one the first voxel is 2 more.
+/// Returns the value of a voxel: volume `n` has 100 n, 100 n + 1, ..., and the first voxel of the last volume is 2
+/// more.
 fn value(volume: usize, voxel: usize) -> i16 {
     (100 * volume + voxel) as i16 + if (volume, voxel) == (VOLUMES - 1, 0) { 2 } else { 0 }
 }
@@ -45,7 +46,7 @@ fn bytes(numbers: &[i16]) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
-/// The same in every format and layout.
+/// Writes the same image in every format and layout.
 fn files(folder: &Folder) {
     let beside: Vec<i16> = (0..VOXELS).flat_map(|voxel| (0..VOLUMES).map(move |volume| value(volume, voxel))).collect();
     let (planes, beside) = (planes(), beside);
@@ -95,7 +96,7 @@ fn read(path: &Path, volume: Option<Select>) -> Result<Image> {
     io::read_with(path, &ReadOptions { role: Role::Moving, volume, ..ReadOptions::default() })
 }
 
-/// Every file in the folder that is no part of another.
+/// Calls `test` for every file in the folder that is not part of another.
 fn each(folder: &Folder, test: impl Fn(&str, &Path)) {
     let names: Vec<String> = folder.names().into_iter().filter(|name| name != "a.raw").collect();
     assert_eq!(names.len(), 14);
@@ -122,7 +123,7 @@ fn the_mean_is_rounded_once() {
         let volume = read(path, Some(Select::Mean)).unwrap().volume;
         assert_eq!((&volume.voxels, volume.pixel), (&means, PixelType::F32), "{name}");
     });
-    // 2^24 and two ones: f32 would lose them one by one.
+    // Added one by one to 2^24 in f32, the ones would be lost.
     let voxels = [16_777_216.0f32, 1.0, 1.0].map(|v| [v; 4]).as_flattened().to_vec();
     let voxels = voxels.iter().flat_map(|v| v.to_le_bytes()).collect();
     let file = NiftiFile { dim: vec![2, 2, 1, 3], datatype: 16, voxels, ..NiftiFile::default() };

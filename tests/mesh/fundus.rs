@@ -1,4 +1,5 @@
-//! A made-up fundus: a tree of dark vessels from a bright disc, a lamp's shading and noise; and the same seen by another camera.
+//! A synthetic fundus photograph: a tree of dark vessels from a bright disc, with the shading of a lamp and noise; and
+//! the same as seen by another camera.
 
 use crate::support::random;
 use glam::{DVec2, DVec3};
@@ -30,7 +31,7 @@ impl Fundus {
         fundus
     }
 
-    /// Pixels of a 320th of the width.
+    /// Returns a 320th of the width, in pixels.
     fn unit(&self) -> f64 {
         self.size[0] as f64 / 320.0
     }
@@ -69,8 +70,9 @@ impl Fundus {
         self.taken(1, |point| self.at(point) + 30.0 * (point.x / self.size[0] as f64 - 0.5))
     }
 
-    /// What another camera sees: `truth` takes a point of the picture to where it is there, and an intensity becomes another, in which
-    /// vessels and disc are both brighter than what lies between them; the lamp is another too.
+    /// Returns the picture of another camera. `truth` takes a point of this picture to its position in the other one.
+    /// Intensities are changed such that vessels and disc are both brighter than the tissue between them, and the lamp
+    /// is different, too.
     pub fn remapped(&self, truth: &Mesh) -> Volume {
         let map = MeshMap::new(truth);
         self.taken(2, |point| {
@@ -80,7 +82,7 @@ impl Fundus {
         })
     }
 
-    /// With noise.
+    /// Renders a picture, and adds noise.
     fn taken(&self, seed: u64, at: impl Fn(DVec2) -> f64) -> Volume {
         let [width, height] = self.size;
         let mut random = random(seed);

@@ -1,4 +1,5 @@
-//! The whole chain, from volumes to the metric and to resampled voxels, with its 16-bit intensities and f32 positions.
+//! Compares the whole chain, from volumes to the metric and to resampled voxels, with the reference, which has neither
+//! 16-bit intensities nor f32 positions.
 
 use super::agree;
 use super::scene::{Both, INTERPOLATORS, Scene, smooth};
@@ -34,8 +35,8 @@ fn metrics_agree(backend: &dyn Backend, interpolators: &[Both], bins: &[[u32; 2]
     Ok(())
 }
 
-/// However oblique the grid, and whatever round-off does to the way out of it and back, where voxels at their centres are
-/// what they are.
+/// Resampled on its own grid, an image is unchanged, for any oblique grid and despite round-off in the maps to mm and
+/// back.
 fn an_image_on_its_own_grid() -> Result<(), Failed> {
     for (seed, turn) in (0..24).map(|n| (n, 0.1 + 0.05 * n as f64)) {
         let mut image = smooth(seed).remove(0).fixed;
@@ -70,7 +71,7 @@ fn voxels_agree(backend: &dyn Backend) -> Result<(), Failed> {
                 (f64::from(found) - expected).abs() > 1e-4 * f64::from(high - low)
             };
             let far = found.iter().zip(&expected).filter(far).count();
-            // On the border, and halfway between two voxels, f32 may decide otherwise.
+            // Rounding to f32 may change the result on the border and halfway between two voxels.
             let allowed = if how == Interpolator::Nearest { 8 + inside / 1000 } else { 8 };
             if far > allowed {
                 return Err(format!("{how:?}: {far} of {inside} voxels differ at {transform:?}").into());

@@ -1,4 +1,4 @@
-//! Entropies and what follows from them, and correlation ratios, from the same counts.
+//! Entropies, what is computed from them, and correlation ratios, from given counts.
 
 use super::agree;
 use crate::support::random;
@@ -37,7 +37,7 @@ impl Table {
         Self { bins, counts: (0..bins[0] * bins[1]).map(count).collect() }
     }
 
-    /// Every pair with this likelihood, and then up to `most` times.
+    /// Returns a random histogram in which every pair occurs with this probability, up to `most` times.
     fn random(bins: [u32; 2], likelihood: f32, most: u32, seed: u64) -> Self {
         let mut random = random(seed);
         Self::new(bins, |_| if random() < likelihood { (random() * most as f32) as u32 } else { 0 })
@@ -50,7 +50,7 @@ impl Table {
     }
 }
 
-/// Constant, random, sparse and very large counts, and images of which one is constant.
+/// Returns constant, random, sparse and very large counts, and histograms of images one of which is constant.
 fn typical_tables(bins: [u32; 2]) -> Vec<(&'static str, Table)> {
     let pairs = bins[0] * bins[1];
     let most = u32::MAX / pairs;
@@ -82,7 +82,8 @@ fn typical_tables_agree(measure: impl Fn(&Table) -> Result<Entropies>) -> std::r
     Ok(())
 }
 
-/// To the last bit, each table twice in a launch. Of the large tables, which take long, the sparse one, and once.
+/// Compares to the last bit, with each table twice in a launch. Of the large tables, which take long, only the sparse
+/// one is used, and once.
 fn emulator_agrees_with_the_cpu() -> std::result::Result<(), Failed> {
     for bins in BINS {
         let large = bins[0] * bins[1] > 10_000;
@@ -101,10 +102,11 @@ fn emulator_agrees_with_the_cpu() -> std::result::Result<(), Failed> {
     Ok(())
 }
 
-/// By hand: the fixed bins 0, 1 and 2 have the moving bins' means 0, 1/2 and 1, the moving bins the fixed ones' means 1/2 and 5/3.
+/// Worked out by hand: the mean moving bins for the fixed bins 0, 1 and 2 are 0, 1/2 and 1, and the mean fixed bins for
+/// the two moving bins are 1/2 and 5/3.
 fn known_ratios(measure: impl Fn(&Table) -> Result<Entropies>) -> std::result::Result<(), Failed> {
     let found = measure(&Table { bins: [3, 2], counts: vec![1, 1, 0, 0, 1, 2] })?;
-    // Variances within: (2 * 1/4) of 5 * 6/25; (2 * 1/4 + 3 * 2/9) of 5 * 14/25.
+    // Sums of squares within the bins, of those in all: 2 * 1/4 of 5 * 6/25, and 2 * 1/4 + 3 * 2/9 of 5 * 14/25.
     let expected = [1.0 - 0.5 / 1.2, 1.0 - (0.5 + 2.0 / 3.0) / 2.8];
     if (0..2).any(|i| (found.ratios[i] - expected[i]).abs() > 1e-15) {
         return Err(format!("{:?} is not {expected:?}", found.ratios).into());
@@ -112,8 +114,8 @@ fn known_ratios(measure: impl Fn(&Table) -> Result<Entropies>) -> std::result::R
     Ok(())
 }
 
-/// However often a single pair occurs, all entropies are 0, and the NMI is that of images that say nothing about each
-/// other.
+/// If there is only a single pair of bins, with any count, all entropies are 0, and the NMI is 1 as for independent
+/// images.
 fn one_pair_says_nothing(measure: impl Fn(&Table) -> Result<Entropies>) -> std::result::Result<(), Failed> {
     for n in (1..5000).chain((1..5000).map(|n| 858_000 * n + 7)) {
         let table = Table { bins: [2, 2], counts: vec![0, 0, n, 0] };

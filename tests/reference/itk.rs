@@ -1,5 +1,5 @@
-//! Mattes's mutual information as SimpleITK 2.5.7 has it. ITK also takes samples up to half a voxel outside the moving image's outermost
-//! voxel centres; here all are between them.
+//! Mattes's mutual information, compared with SimpleITK 2.5.7. ITK also uses samples up to half a voxel outside the
+//! moving image's outermost voxel centres; here, all samples are between the centres.
 //!
 //! The expected values were printed by `tests/fixtures/mattes/itk.py`.
 
@@ -39,7 +39,8 @@ fn moved(x: f64, y: f64, z: f64) -> DAffine3 {
     DAffine3::from_translation(DVec3::new(x, y, z))
 }
 
-/// A cube of `size` voxels of 1 mm, the first at `first` along each axis; whole numbers, so that Python finds the same.
+/// Returns a cube of `size` voxels of 1 mm, the first at `first` along each axis. The voxels are computed in integers,
+/// so that Python gets the same ones.
 fn formula(size: usize, first: i64, moving: bool) -> Volume {
     let geometry = Geometry::axis_aligned([size; 3], DVec3::ONE, DVec3::splat(first as f64));
     let voxel = |i: usize| {
@@ -60,7 +61,7 @@ fn of_a_formula() -> Result<(), Failed> {
     check(&fixed, &moving, 128, turned(1.3, -0.4, 0.6), 1.2029211505759676)
 }
 
-/// The part of a volume between two corners.
+/// Returns the part of a volume between two corners.
 fn part(volume: &Volume, from: [usize; 3], to: [usize; 3]) -> Volume {
     let corner = DVec3::from_array(from.map(|n| n as f64));
     let size = [0, 1, 2].map(|axis| to[axis] - from[axis]);

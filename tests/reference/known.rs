@@ -1,4 +1,4 @@
-//! The reference against what can be worked out by hand.
+//! Compares the reference with results worked out by hand.
 
 use crate::support::{random, trial};
 use approx::assert_relative_eq;
@@ -33,7 +33,7 @@ fn in_place(fixed: &Volume, moving: &Volume, bins: [usize; 2]) -> Similarity {
     compare(fixed, moving, &DAffine3::IDENTITY, bins, Interpolator::Linear)
 }
 
-/// Whole numbers below 64 in no order, each extreme there.
+/// Returns integers below 64 in irregular order, including 0 and 63.
 fn levels() -> Vec<f32> {
     let mut random = random(5);
     let mut levels: Vec<f32> = (0..256).map(|_| (random() * 64.0).floor()).collect();
@@ -54,7 +54,7 @@ fn a_table_of_two_by_two() {
 }
 
 fn variance_explained() {
-    // Means of the columns' numbers 0, 1/2 and 1; of the rows' numbers 1/2 and 5/3.
+    // The mean column numbers of the rows are 0, 1/2 and 1, and the mean row numbers of the columns 1/2 and 5/3.
     let found = Similarity::of(&array![[1, 0], [1, 1], [0, 2]]);
     assert_relative_eq!(found.ratios[0], 1.0 - 0.5 / 1.2, max_relative = 1e-15);
     assert_relative_eq!(found.ratios[1], 1.0 - (0.5 + 2.0 / 3.0) / 2.8, max_relative = 1e-15);
@@ -81,7 +81,7 @@ fn an_image_and_itself() {
 }
 
 fn intensities_swapped_for_others() {
-    // 63 is the last, and 25 and 64 have no common factor: each level becomes another, and none is lost.
+    // 25 and 64 have no common factor, so that this permutes the levels 0 to 63.
     let swapped = levels().iter().map(|&level| (level as u32 * 25 % 64) as f32).collect();
     let (image, swapped) = (volume(levels()), volume(swapped));
     assert_eq!(swapped.range(), (0.0, 63.0));
@@ -110,7 +110,7 @@ fn one_pair_only() {
 }
 
 fn a_shift_by_whole_voxels() {
-    // The moving image is the fixed one, three voxels further on.
+    // The moving image is the fixed one, shifted by three voxels.
     let fixed = volume((0..256).map(|n| (n % 16) as f32).collect());
     let moving = volume((0..256).map(|n| ((n + 13) % 16) as f32).collect());
     for how in [Interpolator::Nearest, Interpolator::Linear] {

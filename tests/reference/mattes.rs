@@ -30,7 +30,8 @@ fn images(scene: &Scene, bins: u32, windows: Windows, keep: impl Fn(usize) -> bo
     images
 }
 
-/// Value and slope on a backend, after a check that both passes give the same value.
+/// Returns value and derivative on a backend, after a check that evaluations with and without the derivative give the
+/// same value.
 fn measure(backend: &dyn Backend, images: &MattesImages, scene: &Scene) -> Result<SmoothSlope, Failed> {
     let map = voxel_map(&scene.fixed.geometry, &scene.moving.geometry, &scene.transform);
     let mut pair = backend.load_mattes(images.pair())?;
@@ -41,17 +42,17 @@ fn measure(backend: &dyn Backend, images: &MattesImages, scene: &Scene) -> Resul
     Ok(slope)
 }
 
-/// How near value and derivatives must be.
+/// The tolerances of value and derivatives.
 struct Tolerance {
     value: f64,
     derivatives: f64,
 }
 
-/// What weights in steps of 1/32768 leave where intensities are many.
+/// The tolerance for images with many intensities; the error comes from weights in steps of 1/32768.
 const USUAL: Tolerance = Tolerance { value: 1e-5, derivatives: 2e-3 };
 
-/// Fails unless the value is within the tolerance, each derivative within that of the largest with the same factor, and the overlap the
-/// same but for samples within f32's precision of the border.
+/// Fails unless the value agrees to the tolerance, each derivative to the tolerance times the largest one with the same
+/// factor, and the overlap is the same except for samples within f32's precision of the border.
 fn agree(found: &SmoothSlope, expected: &Mattes, tolerance: &Tolerance) -> Result<(), String> {
     if found.at.overlap.abs_diff(expected.overlap) > 4 {
         return Err(format!("{} samples overlap, not {}", found.at.overlap, expected.overlap));
@@ -66,7 +67,7 @@ fn derivatives_agree(found: &[[f64; 4]; 3], expected: &[[f64; 4]; 3], tolerance:
     for i in 0..4 {
         let largest = expected.iter().map(|row| row[i].abs()).fold(0.0, f64::max);
         for r in 0..3 {
-            // Where little changes, what the rounding of weights leaves is a larger part of it.
+            // If the derivatives are small, the rounding of weights is a larger fraction of them.
             let close = (found[r][i] - expected[r][i]).abs() <= tolerance * largest.max(0.01);
             if !close {
                 return Err(format!("derivative {r}, {i} is {:e}, not {:e}", found[r][i], expected[r][i]));
@@ -93,7 +94,7 @@ fn check(
     Ok(())
 }
 
-/// Oblique grids, all, most and half of the fixed image inside, every voxel and a mask.
+/// Checks oblique grids, with all, most and half of the fixed image inside, without and with a mask.
 fn smooth_scenes_agree(backend: &dyn Backend) -> Result<(), Failed> {
     for scene in smooth(1) {
         check(backend, &scene, 50, |_| true, &USUAL)?;
@@ -102,7 +103,8 @@ fn smooth_scenes_agree(backend: &dyn Backend) -> Result<(), Failed> {
     check(backend, &smooth(2)[1], 5, |_| true, &USUAL)
 }
 
-/// Where the last voxels have no neighbour. The grid is one of whole numbers, which round-off does not move to the other side of a voxel.
+/// Checks an image on its own grid, where the last voxels have no neighbour. The grid has integer positions, so that
+/// round-off does not move a position to the other side of a voxel.
 fn its_own_grid_agrees(backend: &dyn Backend) -> Result<(), Failed> {
     let Scene { mut fixed, .. } = smooth(3).remove(0);
     fixed.geometry = Geometry::axis_aligned(fixed.geometry.size, DVec3::ONE, DVec3::ZERO);
@@ -111,14 +113,15 @@ fn its_own_grid_agrees(backend: &dyn Backend) -> Result<(), Failed> {
     check(backend, &Scene { fixed, moving, transform: DAffine3::IDENTITY }, 50, |_| true, &USUAL)
 }
 
-/// Noise on a grid of whole numbers, of values that `value` makes of numbers from 0 to 1.
+/// Returns noise on a grid of integer positions. `value` converts numbers from 0 to 1 to intensities.
 fn noise(size: [usize; 3], seed: u64, value: impl Fn(f32) -> f32) -> Volume {
     let geometry = Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO);
     let mut random = random(seed);
     Volume { geometry, voxels: (0..geometry.voxels()).map(|_| value(random())).collect(), pixel: PixelType::F32 }
 }
 
-/// Voxels at the lowest and at the highest intensity alone, with samples between them. So few intensities are all rounded alike.
+/// Checks an image with only the lowest and the highest intensity, and samples between voxels. With so few intensities,
+/// all samples have the same rounding error.
 fn ends_of_the_range_agree(backend: &dyn Backend) -> Result<(), Failed> {
     let tolerance = Tolerance { value: 2e-4, derivatives: 1e-3 };
     for transform in [DAffine3::IDENTITY, DAffine3::from_translation(DVec3::new(0.25, 0.0, 0.125))] {
@@ -131,7 +134,7 @@ fn ends_of_the_range_agree(backend: &dyn Backend) -> Result<(), Failed> {
     Ok(())
 }
 
-/// No sample inside, none kept, images without contrast.
+/// The result is 0 if no sample is inside, if all are masked, and for constant images.
 fn nothing_is_0(backend: &dyn Backend) -> Result<(), Failed> {
     let scene = |away: f64, contrast: f32| {
         let volume = |contrast: f32| noise([20, 7, 5], 1, |v| 3.0 + contrast * v);
@@ -150,7 +153,7 @@ fn nothing_is_0(backend: &dyn Backend) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Against central differences, all in f64. All samples stay inside.
+/// Compares the reference's derivatives with central differences, all in f64. All samples stay inside.
 fn derivatives_are_those_of_the_value() -> Result<(), Failed> {
     let Scene { fixed, moving, transform } = smooth(4).remove(0);
     let [of_fixed, of_moving] = [fixed.geometry.index_to_world(), moving.geometry.index_to_world()];
@@ -184,7 +187,7 @@ fn sum(map: &DAffine3, rows: &[[f64; 4]; 3]) -> DAffine3 {
     }
 }
 
-/// In as many threads as may be; with one, 32-bit counters would overflow.
+/// Compares several threads with one. With one, 32-bit counters would overflow if they were not emptied in time.
 fn threads_do_not_matter() -> Result<(), Failed> {
     let transform = DAffine3::from_rotation_z(0.03) * DAffine3::from_translation(DVec3::new(0.4, 3.1, 1.2));
     let fixed = noise([71, 64, 100], 1, |v| if v < 0.9 { 0.0 } else { v });

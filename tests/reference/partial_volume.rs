@@ -1,4 +1,4 @@
-//! Partial volumes, in whole numbers, against eq. 9 in f64.
+//! Partial volume interpolation, which uses integer weights, compared with eq. 9 in f64.
 
 use super::agree;
 use super::scene::{Scene, smooth};
@@ -46,8 +46,9 @@ fn weights_agree(backend: &dyn Backend, bins: &[[u32; 2]]) -> Result<(), Failed>
     Ok(())
 }
 
-/// The metric to 2e-4 as for other interpolators. Of the weights' sum, 1 in 200 may be elsewhere because 16 bits move an intensity to
-/// the next bin, and half as much because of rounding: eight weights that are off by 0.5 / 4096 or so each are 1 in 1000.
+/// Compares the metric to 2e-4, as for other interpolators. Of the sum of weights, 1 in 200 may be in other bins
+/// because rounding to 16 bits moves an intensity to the next bin, and half as much because weights are rounded: eight
+/// weights with errors of about 0.5 / 4096 each are 1 in 1000.
 fn check(scene: &Scene, backend: &dyn Backend, bins: [u32; 2]) -> Result<(), String> {
     let (counts, found) =
         scene.measure(backend, bins, Interpolator::PartialVolume).map_err(|error| error.to_string())?;

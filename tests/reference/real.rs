@@ -1,4 +1,4 @@
-//! The whole chain on real volumes, where they are there, through their true transforms.
+//! The whole chain on real volumes, if they are available, with their true transforms.
 
 use super::scene::{INTERPOLATORS, Scene};
 use crate::support::data_dir;
@@ -39,7 +39,7 @@ fn metrics_agree(folder: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The rows of `lps`: a map from fixed point to moving point, LPS mm.
+/// Reads the rows of `lps`, a map from fixed point to moving point, LPS mm.
 fn truth(path: &Path) -> Result<DAffine3, Failed> {
     #[derive(serde::Deserialize)]
     struct Truth {

@@ -1,4 +1,5 @@
-//! Two volumes, the transforms they are compared through, and what mireg finds: what the reference is held against.
+//! Two volumes and the transforms with which they are compared, and the comparison of mireg's results with the
+//! reference.
 
 use super::agree;
 use crate::support::{random, stored};
@@ -18,7 +19,7 @@ pub struct Scene {
     pub transform: DAffine3,
 }
 
-/// An interpolator, as the reference and as mireg name it.
+/// An interpolator, as the types of the reference and of mireg.
 pub type Both = (Interpolator, interpolate::Interpolator);
 
 /// All of them.
@@ -52,7 +53,7 @@ pub fn smooth(seed: u64) -> Vec<Scene> {
     transforms.map(|transform| Scene { fixed: fixed.clone(), moving: moving.clone(), transform }).into()
 }
 
-/// Waves of 20 to 80 mm in random directions, from -3 to 3 or so.
+/// Returns a sum of waves of 20 to 80 mm in random directions, from about -3 to 3.
 fn field(seed: u64) -> impl Fn(DVec3) -> f64 {
     let mut random = random(seed);
     let mut between = move |low: f64, high: f64| low + (high - low) * f64::from(random());
@@ -74,7 +75,7 @@ fn volume(geometry: Geometry, intensity: impl Fn(DVec3) -> f64) -> Volume {
 }
 
 impl Scene {
-    /// What the backend makes of the scene: counts, `[fixed bin, moving bin]`, and entropies.
+    /// Returns the backend's counts, `[fixed bin, moving bin]`, and entropies for the scene.
     pub fn measure(
         &self,
         backend: &dyn Backend,
@@ -93,10 +94,10 @@ impl Scene {
         Ok((counts, pair.evaluate(&[map], Wanted::Ratios)?[0]))
     }
 
-    /// Fails unless the backend's metric agrees with the reference to `tolerance`, its histogram but for a few in a
-    /// thousand samples that 16 bits move to the next bin, and its overlap but for samples that lie within f32's
-    /// precision of the border. Linear positions in steps of 1/256 voxel move
-    /// more, and change the metric more, the narrower the bins.
+    /// Fails unless the backend agrees with the reference: the metric to `tolerance`, the histogram except for a few in
+    /// a thousand samples that rounding to 16 bits moves to the next bin, and the overlap except for samples within
+    /// f32's precision of the border. Linear interpolation at positions in steps of 1/256 voxel moves more samples to
+    /// other bins and changes the metric more, the narrower the bins are.
     pub fn check(
         &self,
         backend: &dyn Backend,

@@ -29,7 +29,7 @@ pub fn tests() -> Vec<Trial> {
 
 type Slope = (ViolaValue, [[f64; 4]; 3]);
 
-/// Those of the images, and with a joint window of its own.
+/// Windows with the joint window as their product, and with a separate joint window.
 const SIGMAS: [Sigmas; 2] = [
     Sigmas { fixed: 6000.0, moving: 5000.0, joint: None },
     Sigmas { fixed: 6000.0, moving: 5000.0, joint: Some([7000.0, 4500.0]) },
@@ -37,7 +37,7 @@ const SIGMAS: [Sigmas; 2] = [
 
 /// Samples of a fixed image, and a moving image.
 struct Scene {
-    /// Stored values.
+    /// The moving image, as stored values.
     moving: Volume,
     stored: StoredImage,
     samples: Vec<Sample>,
@@ -47,8 +47,8 @@ struct Scene {
 }
 
 impl Scene {
-    /// A group of this many samples of A, and one less of B, for each of `sizes`; the moving image has `levels` grey values. Some samples
-    /// are outside.
+    /// Makes a scene with a group for each of `sizes`, with that many samples of A and one less of B. The moving image
+    /// has `levels` grey values. Some samples are outside.
     fn random(size: [usize; 3], sizes: &[u32], levels: f32, seed: u64) -> Self {
         let mut random = random(seed);
         let mut between = move |low: f32, high: f32| low + (high - low) * random();
@@ -84,7 +84,7 @@ impl Scene {
         Self { stored: StoredImage::new(&moving, (0.0, FULL), 1024), moving, samples, groups, maps }
     }
 
-    /// Volumes, and pictures of one plane.
+    /// Returns a scene of volumes and one of pictures.
     fn all() -> [Self; 2] {
         let sizes = [1, 7, 33, 64, 65, 1000, 1153];
         [Self::random([24, 20, 16], &sizes, 65536.0, 3), Self::random([50, 40, 1], &sizes, 65536.0, 4)]
@@ -99,7 +99,7 @@ impl Scene {
         Ok(slopes)
     }
 
-    /// The reference's samples of A and of B that are inside, through a map.
+    /// Returns the reference's samples of A and of B that a map takes inside the moving image.
     fn reference(&self, group: &Group, map: [[f64; 4]; 3], moving: &Samples) -> [Vec<reference::Sample>; 2] {
         let matrix = DMat3::from_cols_array_2d(&map.map(|row| [row[0], row[1], row[2]])).transpose();
         let map = (matrix, DVec3::from_array(map.map(|row| row[3])));
@@ -113,7 +113,8 @@ impl Scene {
         [&group.a, &group.b].map(set)
     }
 
-    /// Fails unless every group's value and derivative are the reference's, to `tolerance` of a nat and of the largest number.
+    /// Fails unless every group's value agrees with the reference to `tolerance` nats, and its derivative to
+    /// `tolerance` times the largest number.
     fn check(&self, sigmas: Sigmas, tolerance: f64) -> Result<(), Failed> {
         let moving = Samples::new(&self.moving, Interpolator::Linear);
         let found = self.slopes(sigmas, Exponentials::Exact)?;
@@ -146,8 +147,8 @@ impl Scene {
     }
 }
 
-/// A map near by whose positions f32 holds: else rounding alone moves some samples to the next cell of voxels, where slopes are others,
-/// which changes a derivative by 1e-5 of itself and more.
+/// Rounds a map such that positions are exact in f32. Otherwise rounding alone would move some samples to the next cell
+/// of voxels, where gradients differ, which changes a derivative by 1e-5 of its value and more.
 fn exact(map: Affine) -> Affine {
     Affine { rows: map.rows.map(|row| row.map(|n| (n * 1024.0).round() / 1024.0)) }
 }
@@ -157,7 +158,7 @@ fn deviations(sigmas: Sigmas) -> Deviations {
     Deviations { u, v, joint: joint.unwrap_or([u, v]) }
 }
 
-/// To `tolerance` of the largest number.
+/// Fails unless all numbers agree to `tolerance` times the largest one.
 fn agree(found: [[f64; 4]; 3], expected: &[f64], tolerance: f64) -> Result<(), String> {
     let largest = expected.iter().fold(0.0_f64, |most, n| most.max(n.abs()));
     let far = found.as_flattened().iter().zip(expected).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
@@ -178,7 +179,7 @@ fn random_samples_agree() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Of the reference's value, along each of a map's numbers.
+/// Compares the reference's derivative with central differences of its value, along each coefficient of a map.
 fn central_differences_agree() -> Result<(), Failed> {
     for (scene, sigmas) in Scene::all().iter().zip(SIGMAS) {
         let moving = Samples::new(&scene.moving, Interpolator::Linear);
@@ -192,7 +193,7 @@ fn central_differences_agree() -> Result<(), Failed> {
                 let [a, b] = scene.reference(group, rows, &moving);
                 reference::Viola::of(&a, &b, &deviations).mi
             };
-            // Along z of a picture there are no voxels to go to.
+            // A picture has no neighbouring voxels along z.
             let numbers = if scene.stored.size[2] > 1 { 12 } else { 8 };
             let difference = |k: usize| if k < numbers { (value(k, 1e-7) - value(k, -1e-7)) / 2e-7 } else { 0.0 };
             let expected: Vec<f64> = (0..12).map(difference).collect();
@@ -202,7 +203,8 @@ fn central_differences_agree() -> Result<(), Failed> {
     Ok(())
 }
 
-/// By pairs and, where there are many, by tables: as the exact mode, for images that have no other values.
+/// The quantised mode, by pairs or, with many samples, by tables, gives the same as the exact mode if the images have
+/// no values between the levels.
 fn levels_are_exact() -> Result<(), Failed> {
     for size in [[24, 20, 16], [50, 40, 1]] {
         let mut scene = Scene::random(size, &[65, 4200], 256.0, 5);
@@ -242,7 +244,7 @@ fn threads_change_nothing() -> Result<(), Failed> {
     Ok(())
 }
 
-/// All samples outside, or those of A, and sets without samples.
+/// Checks groups with all samples outside, with those of A outside, and with empty sets.
 fn nothing_to_compare() -> Result<(), Failed> {
     let mut scene = Scene::random([24, 20, 16], &[65, 65, 65], 65536.0, 7);
     scene.maps[0].rows[0][3] = 1000.0;

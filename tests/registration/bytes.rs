@@ -1,4 +1,4 @@
-//! The same bits whatever computes them.
+//! Checks that results have the same bits on all backends and with any number of threads.
 
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
@@ -13,7 +13,7 @@ use strum::VariantArray;
 use super::test;
 use crate::support::{CPU, engine, gpu, gpu_is_absent};
 
-/// Voxels of 5.4 x 5.4 x 15 and of 6 mm: bits agree or differ at any size.
+/// A pair with voxels of 5.4 x 5.4 x 15 mm and of 6 mm. Small images suffice to compare bits.
 static TINY: LazyLock<Pair> = LazyLock::new(|| Pair::new(5, 6.0));
 
 pub fn tests() -> Vec<Trial> {
@@ -35,7 +35,7 @@ fn register(engine: &Engine, options: &Options) -> Registration {
     engine.register(&TINY.ct, &TINY.mr, options, &Silent).unwrap()
 }
 
-/// An optimizer with a metric that it can climb.
+/// Returns options with an optimizer and a metric that it supports.
 fn by(optimizer: OptimizerKind, bins: u32) -> Options {
     let metric = match optimizer.needs_gradient() {
         true => Metric::Mattes(Mattes { bins, ..Mattes::default() }),
@@ -44,21 +44,21 @@ fn by(optimizer: OptimizerKind, bins: u32) -> Options {
     Options { optimizer: Some(optimizer), metric, ..Options::default() }
 }
 
-/// What the files hold.
+/// Returns the bits of what is written to files.
 fn bits(found: &Registration) -> (Vec<u64>, Vec<u32>, u64) {
     let parameters = found.transform.parameters.iter().map(|number| number.to_bits()).collect();
     let voxels = found.moved.as_ref().unwrap().voxels.iter().map(|voxel| voxel.to_bits()).collect();
     (parameters, voxels, found.end.nmi.to_bits())
 }
 
-/// Nor does a second run.
+/// A second run gives the same result, too.
 fn threads_do_not_matter_to_any_optimizer() {
     for &optimizer in OptimizerKind::VARIANTS {
         for &dof in Kind::VARIANTS {
             let found =
                 |threads| bits(&register(&engine(BackendKind::Cpu, threads), &Options { dof, ..by(optimizer, 64) }));
             let one = found(1);
-            // Every number of threads for the usual kind and optimizers; otherwise one that differs.
+            // Common kinds and optimizers are run with every number of threads, the others with one other number.
             let usual = [OptimizerKind::Batch, OptimizerKind::Lbfgs].contains(&optimizer);
             let counts: &[usize] = if usual && dof == Kind::Rigid { &[1, 2, 3, 8] } else { &[3] };
             for &threads in counts {

@@ -15,7 +15,7 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// 1 where `inside` says so, by voxel index, else 0.
+/// Returns a mask that is 1 at the voxel indices for which `inside` is true, else 0.
 fn mask(volume: &Volume, inside: impl Fn([usize; 3]) -> bool) -> Volume {
     let [width, height, _] = volume.geometry.size;
     let index = |n: usize| [n % width, n / width % height, n / width / height];
@@ -23,7 +23,7 @@ fn mask(volume: &Volume, inside: impl Fn([usize; 3]) -> bool) -> Volume {
     Volume { voxels, ..volume.clone() }
 }
 
-/// Along the first axis: the one side of the head as well as the other.
+/// The mask covers either half along the first axis.
 fn a_mask_of_half_the_head() {
     let half = |volume: &Volume| mask(volume, |[i, _, _]| 2 * i < volume.geometry.size[0]);
     let masks =
@@ -37,7 +37,7 @@ fn a_mask_of_half_the_head() {
     }
 }
 
-/// Ten voxels a side about the middle. What so few say cannot be as exact.
+/// The mask is a cube of ten voxels a side in the middle. With so few voxels, the result is less exact.
 fn a_mask_of_a_thousand_voxels() {
     let cube = |volume: &Volume| {
         let near = |n: usize, size: usize| n.abs_diff(size / 2) <= 5 && n != size / 2 + 5;

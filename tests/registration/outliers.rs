@@ -1,4 +1,4 @@
-//! Outliers and voxels without data, which everyday images have, change next to nothing.
+//! Outliers and voxels without data, which clinical images often have, must change the result very little.
 
 use super::{PAIR, register, test};
 use glam::{DAffine3, DVec3};
@@ -31,7 +31,7 @@ fn nmi() -> Options {
     Options { metric: Metric::Counted(Counted::default()), ..Options::default() }
 }
 
-/// How far two results are apart, mm.
+/// Returns the distance between two results, in mm.
 fn apart(one: &Registration, other: &Registration) -> f64 {
     distance(&one.transform.to_affine(), &other.transform.to_affine(), &PAIR.ct.geometry)
 }
@@ -51,7 +51,8 @@ fn with_one(volume: &Volume, voxel: f32) -> Volume {
 
 fn alone(voxel: f32) {
     let (ct, mr) = (with_one(&PAIR.ct, voxel), with_one(&PAIR.mr, voxel));
-    // Counts of voxels of 4 mm jump: clean or not, NMI is only good to a millimetre here.
+    // With voxels of 4 mm, the joint counts are noisy, so that NMI is accurate to a millimetre only, with or without
+    // outliers.
     for (clean, options, most_mm) in [(&*CLEAN, Options::default(), 0.4), (&*CLEAN_NMI, nmi(), 1.5)] {
         let found = register(&ct, &mr, &options);
         assert!(apart(&found, clean) < most_mm && found.trusted(), "{} mm", apart(&found, clean));
@@ -109,7 +110,7 @@ fn air_without_data_changes_little() {
     }
 }
 
-/// A quarter of the fixed and a fifth of the moving image; what is moved from there has no data either.
+/// A quarter of the fixed and a fifth of the moving image have no data. The moved image has no data there either.
 fn a_part_without_data_is_left_out() {
     let side =
         |volume: &Volume, axis: DVec3, mm: f64| changed(volume, |_, p, v| if p.dot(axis) < mm { f32::NAN } else { v });

@@ -1,4 +1,4 @@
-//! Two people, whom no rigid transform lays on each other.
+//! Images of two people, which no rigid transform aligns.
 
 use glam::{DAffine3, DMat3, DVec3};
 use libtest_mimic::Trial;
@@ -32,13 +32,13 @@ fn body(stretch: DVec3, shows: fn(f64) -> f64) -> Volume {
     Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 }
 }
 
-/// How far two maps are from each other at most, mm, over the corners of a volume.
+/// Returns the largest distance, in mm, between two maps over the corners of a volume.
 fn apart(a: &DAffine3, b: &DAffine3, volume: &Volume) -> f64 {
     let apart = |at| a.transform_point3(at).distance(b.transform_point3(at));
     volume.geometry.corners().map(apart).into_iter().fold(0.0, f64::max)
 }
 
-/// Outlines agree best where what they enclose does not.
+/// The transform with which the outlines agree best is not the one with which their contents agree.
 fn another_person() {
     let fixed = body(DVec3::ONE, |lumps| 200.0 + 10.0 * lumps);
     let turn = DMat3::from_rotation_z(0.2) * DMat3::from_rotation_x(-0.1);
@@ -60,7 +60,8 @@ fn another_person() {
     }
 }
 
-/// A rigid registration of these two ends 190 mm away or where heads, 15 % different in size, touch on one side.
+/// A plain rigid registration of these two ends 190 mm away, or where the heads, whose sizes differ by 15 %, touch on
+/// one side.
 fn heads_of_two_people() {
     let [fixed, moving] =
         ["chris/chris_t1.nii.gz", "brainweb/t1.mha"].map(|path| io::read(&data_dir().unwrap().join(path)).unwrap());

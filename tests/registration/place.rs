@@ -1,4 +1,4 @@
-//! Pictures whose surroundings agree better than what they show.
+//! Images whose outlines or shading match better than their contents, and the check `place`.
 
 use glam::{DAffine3, DMat3, DVec3};
 use libtest_mimic::Trial;
@@ -36,10 +36,11 @@ pub fn tests() -> Vec<Trial> {
 
 /// Pixels along each side.
 const SIDE: usize = 240;
-/// By how much the second camera looks at another place, pixels.
+/// The shift of the second camera, in pixels.
 const AWAY: [usize; 2] = [14, 9];
 
-/// What a camera sees of a tissue: a bright disc, darker towards its rim by `shading`, in which a fine pattern adds `contrast`.
+/// Returns a picture of a tissue: a bright disc, darker towards its rim by `shading`, with a fine pattern of amplitude
+/// `contrast`.
 fn picture([x0, y0]: [usize; 2], contrast: f32, shading: f32) -> Volume {
     let speck = |x: usize, y: usize| random::uniform(11, ((y / 2) * 1000 + x / 2) as u64) as f32 - 0.5;
     let pixel = |n: usize| {
@@ -52,7 +53,8 @@ fn picture([x0, y0]: [usize; 2], contrast: f32, shading: f32) -> Volume {
     Volume { geometry, voxels: (0..SIDE * SIDE).map(pixel).collect(), pixel: PixelType::F32 }
 }
 
-/// Discs on each other tell nothing about the contrasts in them, tissue on tissue does.
+/// If only the discs are aligned, the local contrasts in them have no mutual information. If the tissues are aligned,
+/// they have.
 fn discs_that_lie_on_each_other_are_not_what_is_in_them() {
     let pictures = [picture([50; 2], 12.0, 110.0), picture([50 + AWAY[0], 50 + AWAY[1]], -9.0, 110.0)];
     let prepared = pictures.each_ref().map(|picture| Prepared::new(picture, None, IntensityRange::Auto));
@@ -74,7 +76,7 @@ fn a_voxel_without_data_hides_no_surround() {
     assert!(whole < 1.2 && without < 1.2, "{whole:.2}, without a voxel {without:.2}");
 }
 
-/// A tissue with lumps of some 2 cm.
+/// Returns the density of a tissue with lumps of about 2 cm.
 pub fn lumps(at: DVec3) -> f64 {
     let wave = |n: u64| {
         let number = |of: u64| random::uniform(17 + of, n) - 0.5;
@@ -84,7 +86,7 @@ pub fn lumps(at: DVec3) -> f64 {
     (0..16).map(wave).sum()
 }
 
-/// A block of that tissue as a scanner shows it, 2 mm.
+/// Returns an image of a block of that tissue, with voxels of 2 mm and intensities by `shows`.
 fn block(size: [usize; 3], first: DVec3, shows: impl Fn(f64) -> f64) -> Volume {
     let geometry = Geometry::axis_aligned(size, DVec3::splat(2.0), first);
     let at = |n: usize| [n % size[0], n / size[0] % size[1], n / size[0] / size[1]].map(|n| n as f64);
@@ -92,7 +94,7 @@ fn block(size: [usize; 3], first: DVec3, shows: impl Fn(f64) -> f64) -> Volume {
     Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 }
 }
 
-/// A part of 4 cm, or of 2 cm, of a tissue of 13 cm agrees with many places by chance.
+/// A part of 4 cm, or of 2 cm, of a tissue of 13 cm matches at many positions by chance.
 fn a_small_part_is_right_or_says_so() {
     let large = block([64; 3], DVec3::ZERO, |lumps| 200.0 + 10.0 * lumps);
     for n in 0..5 {
@@ -112,7 +114,7 @@ fn a_small_part_is_right_or_says_so() {
             let near = DAffine3::from_translation(header + DVec3::splat(0.5));
             let (error, right) = found(Init::Transform(near)).unwrap();
             assert!(error < 0.5 && right.trusted(), "{n}, {size:?}: {error:.1} mm, {:?}", right.doubts);
-            // A few voxels may be lost on the way: that is an error.
+            // With so few voxels, the overlap may be lost, which is an error and not a result.
             for (error, found) in [Init::Header, Init::Auto].into_iter().filter_map(found) {
                 let says = found.doubts.iter().any(|doubt| doubt.check == Check::Place);
                 assert!(error < 1.0 || says, "{n}, {size:?}: {error:.1} mm, {:?}", found.elsewhere);
@@ -121,7 +123,7 @@ fn a_small_part_is_right_or_says_so() {
     }
 }
 
-/// A local maximum far from the truth, where the metric is high because the heads lie in each other.
+/// The start is near a local maximum far from the truth, where the metric is high because the heads overlap.
 fn a_head_that_is_placed_elsewhere_says_so() {
     let (ct, mr) = (&PAIR.ct, &PAIR.mr);
     let right = register(ct, mr, &Options::default());
@@ -134,8 +136,8 @@ fn a_head_that_is_placed_elsewhere_says_so() {
     assert!(wrong.doubts.iter().any(|doubt| doubt.check == Check::Place), "{:?}, {:?}", wrong.place, wrong.doubts);
 }
 
-/// A body whose outline is the same on both sides, and what is in it is not: as it is, and mirrored by a header that lost a sign. It leans,
-/// so that the plane of symmetry is square to no axis.
+/// A body with a symmetric outline and asymmetric contents is compared with itself and with a mirrored version, as from
+/// a header that lost a sign. The body is rotated, so that its plane of symmetry is not perpendicular to an axis.
 fn mirrored_bodies_say_so() {
     let side = 48;
     let speck = |x: usize, y: usize, z: usize| random::uniform(3, ((x / 4) * 10_000 + (y / 4) * 100 + z / 4) as u64);
@@ -169,7 +171,7 @@ fn mirrored_bodies_say_so() {
     assert!(times > 1.5, "mirrored it agrees {times:.2} times as well");
 }
 
-/// Over all voxels a head that is made smaller, until it is as large as the brain, has more mutual information.
+/// Over all voxels, mutual information is higher if the head is shrunk to the size of the brain.
 fn a_brain_is_found_in_a_head() {
     let [head, brain] = ["brainweb/t2.mha", "cases/mni_00/fixed.nii.gz"].map(|path| data_dir().unwrap().join(path));
     let [head, brain] = [head, brain].map(|path| io::read(&path).unwrap());
@@ -179,21 +181,22 @@ fn a_brain_is_found_in_a_head() {
     assert!((0.9..1.2).contains(&volume), "volumes change by a factor of {volume:.2}");
 }
 
-/// Tissues that have nothing to do with each other, in discs that have.
+/// The tissues are unrelated, but both are in discs.
 fn what_agrees_nowhere_is_not_trusted() {
     let [fixed, moving] = [picture([0; 2], 60.0, 0.0), picture([500; 2], 60.0, 0.0)];
     let found = register(&fixed, &moving, &Options::default());
     assert!(!found.trusted(), "{:?}, {:?}", found.place, found.started);
 }
 
-/// Nor is the lamp's shading, which draws both discs onto each other, tissue.
+/// The shading of the lamp, by which both discs are aligned, must not be taken for tissue.
 fn shading_that_is_the_same_agrees_at_every_turn() {
     let [fixed, moving] = [picture([0; 2], 12.0, 110.0), picture([500; 2], 12.0, 110.0)];
     let found = register(&fixed, &moving, &Options { init: Init::Header, ..Options::default() });
     assert!(found.doubts.iter().any(|doubt| doubt.check == Check::Place), "{:?}", found.place);
 }
 
-/// A pixel in so many along each axis, in noise that is twice as strong as what the picture shows.
+/// Enlarges a picture by `times` along each axis, and adds noise that is twice as strong as the contents of the
+/// picture.
 fn enlarged_in_noise(picture: &Volume, times: usize, seed: u64) -> Volume {
     let side = SIDE * times;
     let noise = |n: usize| 60.0 * (random::uniform(seed, n as u64) as f32 - 0.5);
@@ -202,13 +205,13 @@ fn enlarged_in_noise(picture: &Volume, times: usize, seed: u64) -> Volume {
     Volume { geometry, voxels: (0..side * side).map(pixel).collect(), pixel: PixelType::F32 }
 }
 
-/// By how much the middle of two tissues that are `away` from each other is misplaced, pixels.
+/// Returns the error, in pixels, at the middle of two tissues that are shifted by `away`.
 fn off(found: &Registration, [x, y]: [f64; 2]) -> f64 {
     let middle = found.transform.centre;
     found.transform.to_affine().transform_point3(middle).distance(middle - DVec3::new(x, y, 0.0))
 }
 
-/// Pixel by pixel two noisy pictures tell almost nothing about each other, but they show the same.
+/// The pixels of two noisy pictures have almost no mutual information, although the pictures show the same.
 fn noise_does_not_hide_what_pictures_show() {
     let pictures = [picture([50; 2], 30.0, 110.0), picture([50 + AWAY[0], 50 + AWAY[1]], -22.0, 110.0)];
     let [fixed, moving] = [0, 1].map(|n| enlarged_in_noise(&pictures[n], 4, n as u64));
@@ -217,27 +220,27 @@ fn noise_does_not_hide_what_pictures_show() {
     assert!(found.trusted() && off < 1.0, "{off:.2} pixels off, {:?}, {:?}", found.place, found.doubts);
 }
 
-/// MR and PET of another head, in the values behind PET's colours: contrasts are the clearest sign of where they lie. The landmarks are
-/// known to a pixel or two.
+/// MR and PET of another head, with the values behind the PET's colours. Local contrasts determine their alignment
+/// best. The landmarks are accurate to a pixel or two.
 fn what_contrasts_tell_best_they_decide() {
     let (found, mean) = registered("mr_pet/MRI_PET_6", Kind::Rigid, Channel::Auto);
     let Started { from, candidates, .. } = found.started;
     assert!(from == "contrast" && candidates == 1 && mean < 2.0, "{mean:.2} px, from {from}, {:?}", found.place);
 }
 
-/// MR and PET of one head: the outline of the brain is most of what both show, and it is not inside.
+/// MR and PET of one head: most of what they have in common is the outline of the brain, and not its inside.
 fn where_slices_do_not_tell_the_headers_do() {
     let (found, mean) = registered("mr_pet/MRI_PET_2", Kind::Rigid, Channel::Luma);
     assert!(found.started.from == "header" && mean < 3.0, "{mean:.2} px, {:?}, {:?}", found.started, found.doubts);
 }
 
-/// An angiogram on a colour picture, with points by hand that are known to 2 to 3 pixels.
+/// Registers an angiogram with a colour picture. The manual landmarks are accurate to 2 to 3 pixels.
 fn a_retina_is_found_by_its_contrast() {
     let (found, mean) = registered("retina/Retina_55", Kind::Affine, Channel::Luma);
     assert!(found.trusted() && mean < 5.0, "{mean:.2} px, {:?}, {:?}", found.place, found.doubts);
 }
 
-/// What becomes of a given pair, and how far its landmarks are off then, pixels on average.
+/// Registers a pair, and returns the mean error of its landmarks in pixels, too.
 fn registered(pair: &str, dof: Kind, channel: Channel) -> (Registration, f64) {
     let path = |of: &str| data_dir().unwrap().join(format!("real/retina_multimodal/{pair}_{of}"));
     let options = ReadOptions { channel, ..ReadOptions::default() };

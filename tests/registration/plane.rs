@@ -47,7 +47,7 @@ pub fn fixed() -> &'static Volume {
     &SLICES[0]
 }
 
-/// The MR slice after a shift or a rigid motion, which is the truth.
+/// Returns the MR slice after a translation or a rigid motion, and the true transform.
 pub fn moved(kind: Kind) -> (Volume, DAffine3) {
     let [_, mr] = &*SLICES;
     let parameters = if kind == Kind::Translation { vec![7.3, -4.6] } else { vec![0.4, 7.3, -4.6] };
@@ -81,7 +81,7 @@ fn pictures_go_in_and_out() {
     for name in ["b.png", "b.tif"] {
         io::write(&folder.path().join(name), &moving).unwrap();
         let arguments = ["register", "a.png", name, "--out", name.trim_start_matches("b."), "--backend", "cpu"];
-        // Whether so small a picture can be trusted is another matter.
+        // The exit code says whether the result can be trusted, which does not matter here.
         let shown = mireg(folder.path(), &arguments).output().unwrap().stdout;
         let shown = String::from_utf8_lossy(&shown);
         assert!(shown.contains("moved.png"), "{shown}");
@@ -110,7 +110,8 @@ fn a_slice_and_a_volume_are_refused() {
     assert!(matches!(error, Error::Option { .. }) && error.to_string().contains("two-dimensional"), "{error}");
 }
 
-/// Real slices of a T1 and of a PD that was moved, from ITK's examples; see the README beside them for the truth, pixels.
+/// Registers real slices of a T1 and of a PD that was moved, from ITK's examples. Their README has the true transforms,
+/// in pixels.
 fn brainweb_slices() {
     let folder = data_dir().unwrap().join("slices2d");
     let read = |name: &str| io::read(&folder.join(format!("Brain{name}.png"))).unwrap();
@@ -127,7 +128,7 @@ fn brainweb_slices() {
         let found =
             register(&fixed, &read(&format!("ProtonDensitySlice{name}")), &Options { dof: kind, ..Options::default() });
         let apart = distance(&found.transform.to_affine(), &truth, &fixed.geometry);
-        // Of the first pair, mutual information is largest 0.3 degrees off.
+        // For the first pair, the maximum of mutual information is 0.3 degrees from the truth.
         assert!(apart < 0.6 && found.trusted(), "{name}: {apart:.3} px, {:?}, {:?}", found.transform, found.doubts);
     }
     // Of the scaled one, the scale and the angle are known.

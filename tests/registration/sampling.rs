@@ -1,4 +1,4 @@
-//! Which voxels are counted, and on which levels.
+//! The fraction of voxels that is sampled, and the levels.
 
 use glam::DAffine3;
 use libtest_mimic::Trial;

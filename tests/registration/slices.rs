@@ -1,4 +1,5 @@
-//! Single slices that lie anywhere in space: registered in their plane, with a transform from plane to plane.
+//! Single slices at any position and orientation in space. They are registered in their plane, and the transform goes
+//! from plane to plane.
 
 use glam::{DAffine3, DVec3};
 use libtest_mimic::Trial;
@@ -20,7 +21,7 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// Where the slices are taken to: coronal, sagittal from the other side, and oblique.
+/// The poses of the slices: coronal, sagittal from the other side, and oblique.
 fn poses() -> [DAffine3; 3] {
     let place = |turn: DAffine3, shift| DAffine3::from_translation(shift) * turn;
     let quarter = std::f64::consts::FRAC_PI_2;
@@ -32,7 +33,7 @@ fn poses() -> [DAffine3; 3] {
     ]
 }
 
-/// The normal of slices in the plane, taken there.
+/// Returns the normal of slices in this pose.
 fn normal(pose: &DAffine3) -> DVec3 {
     pose.transform_vector3(DVec3::Z)
 }
@@ -51,7 +52,7 @@ fn found_in_their_plane() {
             let map = found.transform.to_affine();
             let apart = distance(&map, &truth, &fixed.geometry);
             assert!(apart < 0.5, "{apart} mm, {:?}", found.doubts);
-            // From plane to plane, whatever lies in it.
+            // The transform takes the fixed plane to the moving plane.
             for corner in fixed.geometry.corners() {
                 let off = (map.transform_point3(corner) - moving.geometry.origin).dot(normal(&other));
                 assert!(off.abs() < 1e-9, "{off} mm off the plane");
@@ -80,13 +81,13 @@ fn a_start_and_masks_are_in_space() {
     let moving = placed(&moving, &pose);
     let truth = pose * truth * pose.inverse();
     let all = Volume { voxels: vec![1.0; fixed.voxels.len()], ..fixed.clone() };
-    // A start that knows nothing of the place along the normal.
+    // The start has a wrong position along the normal.
     let start = DAffine3::from_translation(40.0 * normal(&pose)) * truth;
     let options = |init, fixed_mask| Options { init, fixed_mask, levels: Some(vec![2.0, 1.0]), ..Options::default() };
     let started = |init, mask| register(&fixed, &moving, &options(init, mask)).transform.to_affine();
     let found = started(Init::Transform(start), None);
     assert!(distance(&found, &truth, &fixed.geometry) < 0.5);
-    assert_eq!(started(Init::Transform(start), Some(all.clone())), found, "a mask of all is none");
+    assert_eq!(started(Init::Transform(start), Some(all.clone())), found, "a mask of all voxels changes the result");
     let away = start * DAffine3::from_translation(pose.transform_vector3(DVec3::new(25.0, -15.0, 0.0)));
     assert!(distance(&started(Init::Among(vec![away, start]), None), &truth, &fixed.geometry) < 0.5);
     let refused = |options: &Options| {
@@ -149,7 +150,7 @@ fn files_keep_their_place() {
         assert!(distance(&found.to_affine(), &truth, &grid) < 0.5);
         let moved = io::read(&path(&format!("{out}/moved.nii.gz"))).unwrap();
         assert!(moved.geometry.is_slice_in_space() && moved.geometry.is_close(&fixed.geometry));
-        // What was moved is what `mireg apply` makes of it, and the metric is that of the report.
+        // `mireg apply` gives the moved image, and the metric is that of the report.
         stdout(&mut mireg(folder.path(), &["apply", &b, "--like", &a, "-t", &transform, "--out", "c.mha"]));
         let applied = io::read(&path("c.mha")).unwrap();
         let different = applied.voxels.iter().zip(&moved.voxels).filter(|(a, b)| (**a - **b).abs() > 1.0).count();

@@ -1,4 +1,4 @@
-//! Metrics with a gradient, and the optimizers that climb by it.
+//! Differentiable metrics, and the optimizers that use their derivatives.
 
 use crate::support::{CPU, engine};
 use glam::DAffine3;
@@ -35,7 +35,7 @@ fn smooth() -> [Metric; 3] {
     [Metric::default(), Metric::Mattes(symmetric), Metric::Viola(Viola::default())]
 }
 
-/// Off by on average at most, mm: 8000 samples say less than all.
+/// Returns the largest mean error, in mm. It is larger with 8000 samples than with all voxels.
 fn good(metric: Metric) -> f64 {
     if matches!(metric, Metric::Viola(_)) { 2.0 * GOOD_MM } else { GOOD_MM }
 }
@@ -53,7 +53,8 @@ fn is_good(found: &Registration, metric: Metric, what: &str) {
 
 fn every_smooth_metric_registers_with_every_optimizer() {
     for metric in smooth() {
-        // Every one with Mattes; with the others, to which it is the same objective, those that climb by the gradient and one that does not.
+        // Mattes is run with every optimizer. The other metrics have the same interface, so that those with derivatives
+        // and one without suffice.
         let chosen = |&&optimizer: &&OptimizerKind| {
             metric == Metric::default() || optimizer.needs_gradient() || optimizer == OptimizerKind::Batch
         };
@@ -67,7 +68,7 @@ fn every_smooth_metric_registers_with_every_optimizer() {
 }
 
 fn smooth_metrics_find_every_kind_of_motion() {
-    // Rigid motion, by every optimizer, is the test above.
+    // Rigid motion is tested above, with every optimizer.
     for metric in smooth() {
         for dof in [Kind::Similarity, Kind::Affine] {
             let found = register(&PAIR.ct, &PAIR.mr, &Options { dof, ..with(metric) });
@@ -170,7 +171,7 @@ fn what_smooth_metrics_refuse() {
         let text = error.to_string();
         assert!(matches!(error, Error::Option { .. }) && text.contains(says) && text.lines().count() == 1, "{text}");
     }
-    // One voxel of all differs, and is no sample.
+    // Only one voxel differs, and it is not sampled.
     let error = CPU.register(&flat, &PAIR.mr, &viola(), &Silent).unwrap_err();
     assert!(matches!(error, Error::Option { .. }) && error.to_string().contains("fixed"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Every way to start, from poses that it must bring home.
+//! All kinds of initialisation, from poses from which each must succeed.
 
 use glam::{DAffine3, DMat3, DVec3};
 use libtest_mimic::Trial;
@@ -20,14 +20,14 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// A turn about the middle of the MR and then a shift, mm.
+/// Returns a rotation about the middle of the MR, followed by a translation in mm.
 fn moved(axis: DVec3, degrees: f64, shift: DVec3) -> DAffine3 {
     let turn = DMat3::from_axis_angle(axis.normalize(), degrees.to_radians());
     let middle = PAIR.mr.geometry.centre();
     DAffine3::from_mat3_translation(turn, middle + shift - turn * middle)
 }
 
-/// Registers with the MR moved by `by`.
+/// Registers with the MR moved by `by`, and asserts that the result is good.
 fn brings_home(by: DAffine3, init: Init) {
     let options = Options { init: init.clone(), ..Options::default() };
     let found = register(&PAIR.ct, &placed(&PAIR.mr, &by), &options);
@@ -44,7 +44,7 @@ fn half_a_turn_about_any_axis() {
 
 fn far_off() {
     brings_home(moved(DVec3::new(0.2, 1.0, -0.5), 40.0, DVec3::new(30.0, -30.0, 27.0)), Init::Auto);
-    // Nothing overlaps as the headers have it.
+    // By the headers, the images do not overlap.
     brings_home(moved(DVec3::X, 25.0, DVec3::new(2000.0, -3000.0, 500.0)), Init::Auto);
 }
 
@@ -58,7 +58,8 @@ fn each_start_from_what_it_must_solve() {
     brings_home(turned, Init::Transform(turned));
 }
 
-/// The two scans cut the head off at different places, so that their moments differ; those of one image are the same.
+/// An image is registered with itself, rotated, so that the moments are equal. Those of the two scans differ, because
+/// they cut the head off at different places.
 fn moments_turn_an_image_onto_itself() {
     for degrees in [60.0, 150.0] {
         let by = moved(DVec3::new(0.3, 1.0, 0.2), degrees, DVec3::new(-400.0, 200.0, 0.0));
@@ -82,7 +83,7 @@ fn a_start_in_a_file() {
     let found = io::transform::read_linear(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap();
     let error = pair.misplacement(&(by.inverse() * found.to_affine())).mean_mm;
     assert!(error < 1.5, "{error:.3} mm with voxels of 4.5 x 4.5 x 12.5 mm");
-    // What a good start is off by is little more than what the patient moved.
+    // A good start differs from the headers by little more than the motion of the patient.
     assert!(report["started"]["distance_mm"].as_f64() < Some(40.0), "{report:#}");
 }
 

@@ -1,4 +1,4 @@
-//! The same head in other voxels.
+//! The same head with other voxel sizes, orders of axes and crops.
 
 use crate::support::CPU;
 use glam::{DAffine3, DMat3, DVec3};
@@ -50,7 +50,7 @@ fn axes_in_any_order_and_sense() {
     let (first, mut worst) = (found(&PAIR.mr), 0_f64);
     let orders = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0], [0, 2, 1], [1, 0, 2]];
     for (n, axes) in orders.into_iter().enumerate() {
-        // Two of the eight senses for every order, all of them in all.
+        // Each order of the axes is tested with two of the eight combinations of flips, so that all combinations occur.
         for sense in [n, 7 - n] {
             let flips = [0, 1, 2].map(|axis| sense >> axis & 1 == 1);
             let other = found(&restored(&PAIR.mr, axes, flips));
@@ -58,8 +58,8 @@ fn axes_in_any_order_and_sense() {
             worst = worst.max(apart);
         }
     }
-    // Positions are rounded down along the axes of storage, and the last search ends at a twentieth of a voxel of 3.6 mm along each of
-    // six parameters.
+    // Positions are rounded down along the axes of storage, and the last search ends with a step of a twentieth of a
+    // voxel of 3.6 mm in each of six parameters.
     assert!(worst < 0.25 * 3.6, "{worst} mm");
 }
 
@@ -89,7 +89,8 @@ fn half_a_head() {
     }
 }
 
-/// Both ways: the fixed image in slices five times as thick as the moving one's voxels, and the moving one.
+/// Tests both directions: first the fixed image has slices five times as thick as the voxels of the moving one, then
+/// the moving image has.
 fn thick_slices_and_thin_ones() {
     let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0 };
     let spacing = PAIR.mr.geometry.spacing * DVec3::new(1.0, 1.0, 5.0);

@@ -1,4 +1,4 @@
-//! Results that should not be used, and that they say so.
+//! Checks that results that should not be used are marked as such.
 
 use glam::DVec3;
 use libtest_mimic::Trial;

@@ -1,4 +1,4 @@
-//! Headless Chromium, spoken to through the pipes of its DevTools protocol.
+//! Controls headless Chromium through its DevTools protocol, over pipes.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use image::RgbaImage;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-/// `CHROMIUM`, or Debian's.
+/// Returns the path in `CHROMIUM`, or that of Debian's package.
 pub fn chromium() -> Option<PathBuf> {
     let path = std::env::var_os("CHROMIUM").map_or("/usr/bin/chromium".into(), PathBuf::from);
     path.is_file().then_some(path)
@@ -19,7 +19,7 @@ pub struct Browser {
     process: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
-    /// Of the page.
+    /// The session id of the page.
     session: Option<Value>,
     calls: u64,
     events: Vec<Value>,
@@ -50,7 +50,7 @@ impl Browser {
         browser
     }
 
-    /// Loads a file and waits until all of it is there.
+    /// Loads a file and waits until it is complete.
     pub fn load(&mut self, path: &Path) {
         self.call("Page.navigate", json!({ "url": format!("file://{}", path.display()) }));
         while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
@@ -99,7 +99,7 @@ impl Browser {
         serde_json::from_value(self.evaluate(&find)).unwrap()
     }
 
-    /// Clicks into an element, at a part of its width.
+    /// Clicks into an element, at a fraction of its width.
     pub fn click(&mut self, selector: &str, part: f64) {
         let [x, y, width, height] = self.place(selector);
         for kind in ["mousePressed", "mouseReleased"] {
@@ -116,7 +116,7 @@ impl Browser {
         }
     }
 
-    /// What an element looks like.
+    /// Returns a screenshot of an element.
     pub fn shot(&mut self, selector: &str) -> RgbaImage {
         let [x, y, width, height] = self.place(selector);
         let scrolled = self.evaluate("scrollY").as_f64().unwrap();
@@ -126,7 +126,7 @@ impl Browser {
         image::load_from_memory(&png).unwrap().into_rgba8()
     }
 
-    /// Fails where the page had errors, or asked for anything but itself.
+    /// Fails if the page had errors or requested anything other than itself.
     pub fn assert_clean(&self) {
         for event in &self.events {
             let parameters = &event["params"];

@@ -1,28 +1,28 @@
-//! The system's allocator, which notes what each thread asks for.
+//! A wrapper of the system's allocator that records what each thread requests.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// What a thread asked for while something ran.
+/// What a thread has requested.
 #[derive(Clone, Copy, Default)]
 pub struct Asked {
     /// Bytes of the largest allocation.
     pub largest: usize,
-    /// The most bytes that were allocated at a time, beyond those from before.
+    /// The largest number of bytes that were allocated at the same time, beyond those at the start.
     pub peak: usize,
 }
 
 thread_local! {
-    /// Since it was last reset.
+    /// What was requested since the last reset.
     static ASKED: Cell<Asked> = const { Cell::new(Asked { largest: 0, peak: 0 }) };
-    /// Bytes allocated since then and not given back.
+    /// Bytes allocated and not freed since then.
     static HELD: Cell<isize> = const { Cell::new(0) };
 }
 
 /// Refuses more than `MOST` bytes at once.
 pub struct Noting<const MOST: usize>;
 
-/// What `run` returns, and what this thread asked for meanwhile.
+/// Returns what `run` returns, and what this thread requested in the meantime.
 pub fn noted<T>(run: impl FnOnce() -> T) -> (T, Asked) {
     ASKED.set(Asked::default());
     HELD.set(0);
@@ -30,9 +30,9 @@ pub fn noted<T>(run: impl FnOnce() -> T) -> (T, Asked) {
     (returned, ASKED.get())
 }
 
-/// Notes that `bytes` take the place of `freed`.
+/// Records that `bytes` were allocated in place of `freed` bytes.
 fn note(bytes: usize, freed: usize) {
-    // A thread that ends has no counts any more.
+    // While a thread ends, its counts may already have been dropped.
     let _ = HELD.try_with(|held| {
         held.set(held.get() + bytes as isize - freed as isize);
         let _ = ASKED.try_with(|asked| {

@@ -1,6 +1,6 @@
 //! Files of landmarks.
 
-/// The point (1, 2, 3) in LPS, first, as each format has it.
+/// Files in each format, whose first point is (1, 2, 3) in LPS.
 pub const FILES: &[(&str, &str)] = &[
     ("a.csv", "x,y,z,t,label,comment\n1,2,3,0,1,\"a, b\"\n-10.5,20.25,1e2,0,2,\n"),
     ("b.csv", "name,Z,Y,X\nnose,3,2,1\n"),
@@ -27,7 +27,7 @@ pub const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-/// As 3D Slicer 5 writes them, less what is not needed here.
+/// A file as 3D Slicer 5 writes it, without what is not needed here.
 pub const MARKUPS: &str = r#"{
     "@schema": "https://raw.githubusercontent.com/slicer/slicer/master/Modules/Loadable/Markups/Resources/Schema/markups-schema-v1.0.3.json#",
     "markups": [{

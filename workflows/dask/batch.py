@@ -11,7 +11,7 @@ from dask.distributed import Client, LocalCluster, get_worker, wait
 
 
 def main() -> int:
-    # As with mireg, options of its command for all pairs come after --.
+    # As with mireg, options of the command for all pairs follow after --.
     typed = sys.argv[1:]
     end = typed.index("--") if "--" in typed else len(typed)
     asked = parser().parse_args(typed[:end])
@@ -19,7 +19,7 @@ def main() -> int:
     gpus = asked.gpus.split(",") if asked.gpus else []
     batch = ["mireg", "batch", str(asked.table.resolve()), "--out", str(out), "--command", asked.command, "--quiet"]
 
-    # This checks the table, and says how each pair stands.
+    # This checks the table and prints the status of each pair.
     looked = subprocess.run([*batch, "--merge", *options], stderr=subprocess.PIPE, text=True)
     if looked.returncode not in (0, 1):
         sys.stderr.write(looked.stderr)
@@ -68,10 +68,10 @@ def register(shard: str, command: list[str], options: list[str], out: Path, gpus
     if gpus:
         environment["CUDA_VISIBLE_DEVICES"] = gpus[get_worker().name]
     ended = subprocess.run([*command, "--shard", shard, *options], env=environment, stderr=subprocess.PIPE, text=True)
-    # The summary of one pair says nothing that that of all does not say.
+    # The summary of a single pair is contained in that of all pairs.
     for name in ("batch.{}.tsv", "index.{}.html"):
         (out / name.format(shard.replace("/", "-of-"))).unlink(missing_ok=True)
-    # Exit code 1 is a pair that failed or should not be used; the summary has it.
+    # Exit code 1 means that a pair failed or should not be used, which the summary shows.
     if ended.returncode not in (0, 1):
         raise RuntimeError(ended.stderr.strip() or f"mireg ended with {ended.returncode}")
 

@@ -44,7 +44,7 @@ def test_the_validator_finds_nothing_wrong(raw: Path) -> None:
     subprocess.run(["mireg", "batch", *patterns, "--out", out, "--bids", "--quiet"], check=True, timeout=300)
     assert faults(out) == []
 
-    # Its own names are left out. Under a name of BIDS a moved image and its sidecar are looked at, too.
+    # The validator ignores mireg's own names. Under a BIDS name, it also checks a moved image and its sidecar.
     shared = out / "sub-01" / "anat" / "sub-01_space-T1w_desc-mireg_T2w"
     shared.parent.mkdir()
     for end in (".json", ".nii.gz"):

@@ -31,14 +31,14 @@ def test_two_workers_write_the_bytes_of_single_registrations(study: Study) -> No
         assert alone.returncode == 0, alone.stderr
         for file in ("transform.tfm", "moved.nii.gz"):
             assert (study.out / name / file).read_bytes() == (study.folder / "alone" / name / file).read_bytes()
-    # To the command line all of it is done.
+    # The command line finds that everything is done.
     again = study.run("mireg", "batch", "pairs.csv", "--out", "study", "--", "--dof", "translation")
     assert "6 of 6 done, 6 of them before" in again.stdout
 
 
 @pytest.mark.parametrize("study", [4], indirect=True)
 def test_each_worker_sees_a_gpu_of_its_own(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Before mireg is called, this writes down which GPU it would see.
+    # This wrapper records which GPU mireg would see, and then calls mireg.
     wrapper = study.folder / "bin" / "mireg"
     wrapper.parent.mkdir()
     wrapper.write_text(f'#!/bin/sh\necho "$CUDA_VISIBLE_DEVICES" >> {study.folder}/gpus\nexec {shutil.which("mireg")} "$@"\n')
@@ -47,7 +47,7 @@ def test_each_worker_sees_a_gpu_of_its_own(study: Study, monkeypatch: pytest.Mon
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     ended = study.run(sys.executable, WORKFLOWS / "dask" / "batch.py", "pairs.csv", "--out", "study", "--gpus", "0,3")
     assert ended.returncode == 0, ended.stderr
-    # The first and the last only look at the table and sum up.
+    # The first and the last call only check the table and write the summary.
     first, *pairs, last = (study.folder / "gpus").read_text().splitlines()
     assert first == last == "" and set(pairs) == {"0", "3"} and len(pairs) == 4
 

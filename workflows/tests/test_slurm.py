@@ -37,7 +37,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 JobCompType=jobcomp/filetxt
 JobCompLoc={folder}/ended.txt
-# What two tasks ask for, be it there or not.
+# Enough for two tasks, whether or not the machine has it.
 SlurmdParameters=config_overrides
 NodeName={host} NodeAddr=127.0.0.1 CPUs=8 RealMemory=16384 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
@@ -76,7 +76,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
                 break
             time.sleep(0.5)
         else:
-            # As in a container that lets no daemon have what it asks for.
+            # This happens in containers that deny the daemons the permissions they need.
             pytest.skip("Slurm does not start here: " + " ".join(path.read_text() for path in folder.glob("*.out")))
         yield folder / "ended.txt"
     finally:

@@ -18,7 +18,7 @@ def test_one_pair_fails_and_is_mended(study: Study) -> None:
     assert (study.out / "index.html").exists()
     before = study.written()
 
-    # Nothing is repeated while nothing has changed, and the failure is told of again.
+    # Without changes nothing is run again, and the failure is reported again.
     again = study.run(*SNAKEMAKE)
     assert again.returncode != 0 and f"{bad}: failed" in again.stderr and "rule chunk" not in again.stderr
     assert study.written() == before

@@ -1,4 +1,4 @@
-//! The transform of a block, in launches with a batch of transforms.
+//! Gives a thread block its transform, in launches that evaluate a batch of transforms.
 
 use crate::kernels::thread_number;
 use crate::params::Affine;
@@ -6,11 +6,12 @@ use cuda_std::global::DeviceSlice;
 use cuda_std::shared_slice;
 use cuda_std::thread::{block_idx_y, grid_dim_y, sync_threads};
 
-/// The transform `one` of a launch with a single transform or, of several, that of the block's number along y.
+/// Returns the transform of this thread block: `one` if the grid has a single y, else the transform in `several` at the
+/// block's y.
 ///
 /// # Safety
-/// Every thread of the block calls it, and a block has at least 12. `several` has twelve coefficients for each y of the grid, unless
-/// that is 1.
+/// Every thread of the block calls this function, and a block has at least 12 threads. `several` has twelve
+/// coefficients for each y of the grid, unless the grid has a single y.
 #[inline(always)]
 pub unsafe fn transform(one: &Affine, several: DeviceSlice<f32>) -> Affine {
     let coefficients = shared_slice![f32; 12];

@@ -1,11 +1,12 @@
-//! Images as metrics take them: of a caller's numbers, smoothed and thinned, and packed.
+//! Prepares images for metrics: converts a caller's numbers to intensities, smooths and thins volumes, and packs them.
 
 use crate::math::{binning, number};
 use crate::params::{Filter, GatherVoxels, PackBins, PackWords};
 use cuda_std::kernel;
 use cuda_std::thread::index_1d;
 
-/// Filters the lines of a volume along one axis, and thins them. One thread per new voxel, in blocks of any size that cover them.
+/// Filters the lines of a volume along one axis, and keeps every `step`-th voxel. One thread per new voxel, in thread
+/// blocks of any size that cover them.
 ///
 /// # Safety
 /// The slices are as long as the sizes say; a line has a voxel or more.
@@ -23,7 +24,7 @@ pub unsafe fn filter_axis(p: Filter) {
     let mut sum = 0.0_f32;
     let mut tap = 0;
     while tap < p.taps {
-        // The voxel on the border stands for those outside.
+        // Beyond the border, the voxel on the border is used.
         let old = (before + tap as i32).clamp(0, last) as usize;
         // SAFETY: `tap` is below the number of weights, and `old` within the line.
         let (weight, voxel) =
@@ -35,7 +36,8 @@ pub unsafe fn filter_axis(p: Filter) {
     unsafe { p.to.set(at as usize, sum) };
 }
 
-/// Makes intensities of numbers of any type and any strides. One thread per voxel, in blocks of any size that cover them.
+/// Converts numbers of any type, at any strides, to intensities. One thread per voxel, in thread blocks of any size
+/// that cover them.
 ///
 /// # Safety
 /// The numbers of all voxels are there, and aligned for their type.
@@ -74,7 +76,7 @@ pub unsafe fn gather_voxels(p: GatherVoxels) {
 /// Packs an image that is not interpolated. One thread per voxel, in blocks of any size that cover them.
 ///
 /// # Safety
-/// There are as many voxels as there is room for, and as many to be kept or left out where any is left out.
+/// `voxels` is as long as `out`, and so is `keep` if `masked`.
 #[kernel]
 pub unsafe fn pack_bins(p: PackBins) {
     let at = index_1d() as usize;
@@ -89,7 +91,8 @@ pub unsafe fn pack_bins(p: PackBins) {
     }
 }
 
-/// Packs an image that is interpolated, with what follows its last voxel. One thread per word, in blocks of any size that cover them.
+/// Packs an image that is interpolated, including the padding after its last voxel. One thread per word, in thread
+/// blocks of any size that cover them.
 ///
 /// # Safety
 /// A row has `width` voxels.

@@ -1,5 +1,6 @@
-//! The kernels, one folder per family: shells that index, guard, cooperate and store around [`crate::math`]. What several families need
-//! lies here, in [`sample`], `batch` and `ordered`.
+//! The kernels, one module per family. They compute indices, check bounds, divide the work among threads and store
+//! results; the formulas are in [`crate::math`]. Code that several families share is in this file and in [`sample`],
+//! `batch` and `ordered`.
 
 mod batch;
 pub mod flow;
@@ -17,19 +18,19 @@ use crate::math::cubic::Taps;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cuda_std::{shared_slice, thread};
 
-/// A thread's number in its block, x fastest.
+/// The number of the calling thread in its thread block, x fastest.
 #[inline(always)]
 fn thread_number() -> u32 {
     thread::thread_idx_x() + thread::block_dim_x() * thread::thread_idx_y()
 }
 
-/// Threads in a block of one or two dimensions.
+/// The number of threads in a thread block of one or two dimensions.
 #[inline(always)]
 fn block_threads() -> u32 {
     thread::block_dim_x() * thread::block_dim_y()
 }
 
-/// Calls `each` for this thread's share of the numbers below `n`: those that equal its own number modulo the threads of the block.
+/// Calls `each` with this thread's share of the numbers below `n` (a block-stride loop).
 #[inline(always)]
 fn each_of(n: u32, each: impl Fn(u32)) {
     let mut i = thread_number();
@@ -39,11 +40,11 @@ fn each_of(n: u32, each: impl Fn(u32)) {
     }
 }
 
-/// Whether this block is the last along x to call this with its `done[number]`; if so, it sees what the other blocks have written before
-/// they called it.
+/// Returns whether this thread block is the last of its row of the grid (along x) to call this function for
+/// `done[number]`. The last block sees everything that the others wrote before their calls.
 ///
 /// # Safety
-/// Every thread of the block calls it. `done` has an element of this number, which was 0 at launch.
+/// Every thread of the block calls this function. `done` has an element `number`, which was 0 at launch.
 #[inline(always)]
 unsafe fn is_last(done: DeviceSliceMut<u32>, number: u32) -> bool {
     let last = shared_slice![u32; 1];
@@ -52,7 +53,7 @@ unsafe fn is_last(done: DeviceSliceMut<u32>, number: u32) -> bool {
     if thread_number() == 0 {
         // SAFETY: the caller says that `done` has this element.
         let before = unsafe { done.fetch_add(number as usize, 1) };
-        // SAFETY: the slice has one word, and the others read it after the barrier.
+        // SAFETY: the slice has one word, which other threads read after the barrier only.
         unsafe { last.store(0, u32::from(before + 1 == thread::grid_dim_x())) };
     }
     thread::sync_threads();
@@ -64,7 +65,7 @@ unsafe fn is_last(done: DeviceSliceMut<u32>, number: u32) -> bool {
 impl Taps for DeviceSlice<f32> {
     #[inline(always)]
     unsafe fn four(self, i: usize) -> [f32; 4] {
-        // SAFETY: the caller says that these four are in the volume.
+        // SAFETY: by this function's contract, these four elements are in the volume.
         unsafe { [self.get_cached(i), self.get_cached(i + 1), self.get_cached(i + 2), self.get_cached(i + 3)] }
     }
 }

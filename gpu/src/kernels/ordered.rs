@@ -1,4 +1,4 @@
-//! The ordered sums of [`crate::math::entropy`] by a warp.
+//! The ordered sums of [`crate::math::entropy`], computed by a warp.
 
 use crate::math::entropy::LANES;
 use core::ops::Add;
@@ -7,8 +7,9 @@ use cuda_std::warp;
 /// Numbers that a lane reads together.
 const TOGETHER: usize = 4;
 
-/// This lane's partial sum of the [`LANES`] over `n` values, read four at a time so that the reads overlap: `read` reads the value of a
-/// number, `take` is called with each number and its value (0 beyond `n`), and `term` makes the term that is summed.
+/// Returns this lane's partial sum, one of [`LANES`], over `n` values. `read` reads the value at an index, four at a
+/// time so that the reads overlap. `take` is called with each index and its value (0 beyond `n`), and `term` converts a
+/// value to the term that is summed.
 #[inline(always)]
 pub fn lane_sum<T: Copy + Default>(
     n: u32,
@@ -38,7 +39,7 @@ pub fn lane_sum<T: Copy + Default>(
     sum
 }
 
-/// [`fold`](crate::math::entropy::fold) over the lanes of a warp; lane 0 has the sum.
+/// [`fold`](crate::math::entropy::fold) over the lanes of a warp. Only lane 0 gets the sum.
 ///
 /// # Safety
 /// All lanes of the warp call it.

@@ -1,24 +1,25 @@
-//! Interpolators of the moving image, as kernels of several families use them.
+//! Interpolators of the moving image, which kernels of several families share.
 
 use crate::math::interpolate::{self, Interpolator};
 use crate::math::{bin, cubic, eight_bit};
 use crate::params::Images;
 use cuda_std::global::DeviceSlice;
 
-/// An interpolator in two steps, with the loads between them.
+/// An interpolator in steps: compute the place, load, and compute the value. A kernel can thus start the loads of
+/// several samples before it needs the first value.
 pub trait Sampler {
     /// The value of the top of the range.
     const FULL: f32;
-    /// Whether one sample has enough loads to hide their latency; else several samples are loaded together.
+    /// Whether a single sample has enough loads to hide their latency. If not, kernels load several samples together.
     const MANY_LOADS: bool = false;
-    /// Whether a value lies between the lowest and the highest of the voxels around.
+    /// Whether a value always lies between the lowest and the highest of the voxels around it.
     const WITHIN: bool = true;
     /// Where to read, and the weights.
     type Place: Copy + Default;
-    /// The words that were read.
+    /// The words read from the moving image.
     type Words: Copy + Default;
 
-    /// The place of a position, or one that is safe to read if it does not lie inside.
+    /// Returns the place of a position, or another place that is safe to read if the position is not inside.
     fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> Self::Place;
 
     /// Reads the moving image at a place.
@@ -27,10 +28,10 @@ pub trait Sampler {
     /// The place is in the moving image.
     unsafe fn load(images: &Images, place: Self::Place) -> Self::Words;
 
-    /// The value, 0 to `FULL`.
+    /// Returns the value, 0 to `FULL`.
     fn value(words: Self::Words, place: Self::Place) -> f32;
 
-    /// Calls `add` with each joint index, less `first`, that a sample adds to, and how much it adds there.
+    /// Calls `add` with each joint index, minus `first`, at which a sample is counted, and with its weight there.
     ///
     /// # Safety
     /// `words` are those of the place.
@@ -49,7 +50,7 @@ pub trait Sampler {
     }
 }
 
-/// Trilinear, from words of 8-bit levels.
+/// Trilinear interpolation, from words of 8-bit levels.
 pub struct Linear;
 
 impl Sampler for Linear {
@@ -94,7 +95,7 @@ impl Sampler for Nearest {
 
     #[inline(always)]
     unsafe fn load(images: &Images, place: u32) -> u32 {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { images.moving.get_cached(place as usize) }
     }
 
@@ -104,7 +105,7 @@ impl Sampler for Nearest {
     }
 }
 
-/// Trilinear, from pairs of 16-bit values.
+/// Trilinear interpolation, from pairs of 16-bit values.
 pub struct FineLinear;
 
 impl Sampler for FineLinear {
@@ -120,7 +121,7 @@ impl Sampler for FineLinear {
 
     #[inline(always)]
     unsafe fn load(images: &Images, place: Self::Place) -> Self::Words {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { Self::load_from(images.moving, images.moving_size, place) }
     }
 
@@ -131,7 +132,7 @@ impl Sampler for FineLinear {
 }
 
 impl FineLinear {
-    /// [`Sampler::load`] where there is no [`Images`].
+    /// [`Sampler::load`] for kernels whose parameters have no [`Images`].
     ///
     /// # Safety
     /// The place is in the moving image of this size.
@@ -159,7 +160,7 @@ impl Sampler for FineNearest {
 
     #[inline(always)]
     unsafe fn load(images: &Images, place: u32) -> u32 {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { Nearest::load(images, place) }
     }
 
@@ -169,7 +170,7 @@ impl Sampler for FineNearest {
     }
 }
 
-/// Catmull-Rom or B-spline, from a padded volume.
+/// Catmull-Rom or B-spline interpolation, from a padded volume.
 pub struct Cubic;
 
 impl Sampler for Cubic {
@@ -177,7 +178,7 @@ impl Sampler for Cubic {
     const MANY_LOADS: bool = true;
     const WITHIN: bool = false;
     type Place = interpolate::Place;
-    /// Mixed along y and z, and the weights along x.
+    /// The weighted sums along y and z, and the weights along x.
     type Words = ([f32; 4], cubic::Weights);
 
     #[inline(always)]

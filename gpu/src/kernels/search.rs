@@ -1,7 +1,9 @@
-//! Search for displacements, by [`crate::math::search`]: [`search_descriptors`] of both images, [`search_costs`] of all displacements of
-//! every cell, and, in turn with smoothing, [`search_couple`]; then [`search_consistent`] of both directions.
+//! Discrete search for displacements, with the formulas of [`crate::math::search`]. [`search_descriptors`] computes the
+//! descriptors of both images, and [`search_costs`] the costs of all displacements of every cell. Then
+//! [`search_couple`] chooses displacements, in turn with smoothing. [`search_consistent`] combines the results of both
+//! directions.
 //!
-//! Blocks are of ([`WIDTH`], rows) threads, any number of them along x.
+//! Thread blocks are ([`WIDTH`], rows), and the grid has any number of them along x.
 
 use super::flow::{WIDTH, each_voxel, read, write};
 use crate::math::{field, search};
@@ -9,26 +11,26 @@ use crate::params::{SearchConsistent, SearchCosts, SearchCouple, SearchDescripto
 use cuda_std::thread::{block_dim_y, block_idx_x, grid_dim_x, thread_idx_x, thread_idx_y};
 use cuda_std::{kernel, warp};
 
-/// The sides of the box of displacements.
+/// Returns the number of displacements along each axis.
 #[inline(always)]
 fn sides(grid: &SearchGrid) -> [u32; 3] {
     grid.reach.map(|reach| 2 * reach + 1)
 }
 
-/// The size of padded descriptors.
+/// Returns the size of the grid of descriptors, padded by the reach on all sides.
 #[inline(always)]
 fn padded(grid: &SearchGrid) -> [u32; 3] {
     [0, 1, 2].map(|axis: usize| grid.size[axis] + 2 * grid.reach[axis])
 }
 
-/// The voxel of an axis where `place` is on the padded one, plus an offset.
+/// Clamps a coordinate to an axis of `size` voxels.
 #[inline(always)]
 fn clamped(place: i32, size: u32) -> u32 {
     let place = if place > 0 { place as u32 } else { 0 };
     if place < size { place } else { size - 1 }
 }
 
-/// Writes the descriptor of every voxel; beyond the borders those of the border.
+/// Writes the descriptor of every voxel. Beyond the border of the image, the descriptors of the border are repeated.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, each at least 1; so for all kernels here.
@@ -45,12 +47,12 @@ pub unsafe fn search_descriptors(p: SearchDescriptors) {
             i32::from(unsafe { p.values.get_cached(at as usize) } >> (16 - search::BITS))
         };
         let descriptor = search::descriptor(value);
-        // SAFETY: the voxel is in the padded grid, and no other thread's.
+        // SAFETY: the voxel is in the padded grid, and no other thread writes it.
         unsafe { p.descriptors.set(number as usize, descriptor) };
     });
 }
 
-/// Calls `each` with every cell of this warp's share, and its number.
+/// Calls `each` with every cell of this warp's share, and with the cell's number.
 #[inline(always)]
 fn each_cell([width, height, depth]: [u32; 3], mut each: impl FnMut([u32; 3], u32)) {
     let mut cell = block_idx_x() * block_dim_y() + thread_idx_y();
@@ -62,7 +64,7 @@ fn each_cell([width, height, depth]: [u32; 3], mut each: impl FnMut([u32; 3], u3
     }
 }
 
-/// The first voxel of a cell along each axis, and the one after its last.
+/// Returns, for each axis, the first voxel of a cell and the one after its last.
 #[inline(always)]
 fn voxels(grid: &SearchGrid, cell: [u32; 3]) -> [[u32; 2]; 3] {
     [0, 1, 2].map(|axis: usize| {
@@ -72,7 +74,7 @@ fn voxels(grid: &SearchGrid, cell: [u32; 3]) -> [[u32; 2]; 3] {
     })
 }
 
-/// Writes the costs of all displacements of every cell: a warp takes a cell, its lanes displacements.
+/// Writes the costs of all displacements of every cell. A warp takes a cell, and its lanes the displacements.
 ///
 /// # Safety
 /// As [`search_descriptors`].
@@ -101,22 +103,23 @@ pub unsafe fn search_costs(p: SearchCosts) {
                     }
                 }
             }
-            // SAFETY: a displacement of a cell, and no other thread's.
+            // SAFETY: a displacement of a cell, which no other thread writes.
             unsafe { p.costs.set(number as usize * all as usize + at as usize, cost as u16) };
             at += WIDTH;
         }
     });
 }
 
-/// Writes the displacement of every cell that costs least with its distance from those around: a warp takes a cell, its lanes rows of
-/// displacements. Of equal ones the first counts.
+/// Writes the best displacement of every cell: the one with the least sum of its cost and of the cost of its difference
+/// from the smoothed displacements around. A warp takes a cell, and its lanes rows of displacements. Of equally good
+/// displacements, the first is taken.
 ///
 /// # Safety
 /// As [`search_descriptors`].
 #[kernel]
 pub unsafe fn search_couple(p: SearchCouple) {
     let [width, height, depth] = sides(&p.grid);
-    // SAFETY: as this function's; whole warps take a cell.
+    // SAFETY: by this function's contract; whole warps take a cell.
     each_cell(p.grid.cells, |cell, number| unsafe {
         let [xs, ys, zs] = voxels(&p.grid, cell);
         let samples = ((xs[1] - xs[0]) * (ys[1] - ys[0]) * (zs[1] - zs[0])) as f32;
@@ -142,7 +145,7 @@ pub unsafe fn search_couple(p: SearchCouple) {
         let (mut energy, mut best, mut row) = (u32::MAX, u32::MAX, thread_idx_x());
         while row < height * depth {
             let along = least(row).0 + (pull(1, row % height) + pull(2, row / height));
-            // Floats that are not negative compare as their bits.
+            // Floats that are not negative compare like their bits as integers.
             if along.to_bits() < energy {
                 (energy, best) = (along.to_bits(), row);
             }
@@ -158,13 +161,13 @@ pub unsafe fn search_couple(p: SearchCouple) {
     });
 }
 
-/// Writes what a field and the opposite one say together.
+/// Writes the field on which the searches in both directions agree.
 ///
 /// # Safety
 /// As [`search_descriptors`].
 #[kernel]
 pub unsafe fn search_consistent(p: SearchConsistent) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.cells, |cell, number| unsafe {
         let there = read(p.there, p.cells, number);
         let to = [0, 1, 2].map(|axis: usize| cell[axis] as f32 + there[axis]);

@@ -1,5 +1,6 @@
-//! Shortcuts for the sums of [`super::viola`] where the fixed intensities of two sets of samples all lie near each other, or all far
-//! apart. The bits are the same as without them.
+//! Shortcuts for the sums of [`super::viola`] over all pairs of two sets of samples: one if the fixed intensities of
+//! every pair are near each other, one if those of every pair are far apart. The results have the same bits as without
+//! the shortcuts.
 
 use super::gauss::{self, LEAST};
 use super::viola::{CHUNK, Joint, Own, Product, Scaled, Sums, Weights};
@@ -7,12 +8,14 @@ use super::windows::Windows;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// A joint window for pairs whose fixed intensities lie so far apart that both it and the window of u have their least value.
+/// A joint window, evaluated for pairs whose fixed intensities are so far apart that both the joint window and the
+/// window of u have their least value.
 pub trait Far: Joint {
-    /// The sum of the joint window over a chunk, and of the joint window times the difference of moving intensities.
+    /// Returns the sum of the joint window over a chunk, and the sum of the joint window times the difference of moving
+    /// intensities.
     fn sums(self, of_v: OfV) -> [f32; 2];
 
-    /// [`Joint::weight`] of such a pair, from its window of v.
+    /// Returns [`Joint::weight`] of such a pair, from its window of v.
     fn far_weight(self, window_of_v: f32, weights: Weights) -> f32;
 }
 
@@ -40,7 +43,8 @@ impl Far for Own {
     }
 }
 
-/// Sums over a far chunk of the windows of v, the differences of v times their windows, and the differences of v.
+/// Sums over a far chunk: of the windows of v, of the differences of v times their windows, and of the differences of
+/// v.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OfV {
     window: f32,
@@ -49,7 +53,7 @@ pub struct OfV {
 }
 
 impl OfV {
-    /// Adds sample `j` of the chunk for sample `i`; without `SLOPE` the window alone.
+    /// Adds sample `j` of the chunk for sample `i`. Without `SLOPE`, only the sum of the windows is needed.
     #[inline(always)]
     pub fn add<const SLOPE: bool, W: Windows>(&mut self, i: Scaled, j: Scaled, turn: u32) {
         let d = i.v - j.v;
@@ -61,7 +65,8 @@ impl OfV {
         }
     }
 
-    /// The sums that [`Sums::add`] gives over the whole chunk: multiplication by a power of two commutes with rounding.
+    /// Returns the sums that [`Sums::add`] gives over the whole chunk. The bits are the same because the least window
+    /// is a power of two, and multiplication by a power of two commutes with rounding.
     #[inline(always)]
     pub fn all(self, joint: impl Far) -> Sums<f32> {
         let [sum, slope_joint] = joint.sums(self);
@@ -69,32 +74,32 @@ impl OfV {
     }
 }
 
-/// [`pull`](super::viola::pull) of such a pair, with windows computed as `W` says.
+/// [`pull`](super::viola::pull) for a far pair, with windows computed as `W` says.
 #[inline(always)]
 pub fn far_pull<W: Windows>(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Far, turn: u32) -> f32 {
     let d = i.v - j.v;
     d.mul_add(joint.far_weight(W::v_alone(d, turn), weights), sum)
 }
 
-/// How far apart the fixed intensities of two sets of samples lie.
+/// How far apart the fixed intensities of two sets of samples are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Apart {
-    /// All pairs within [`gauss::REACH`].
+    /// Those of all pairs differ by at most [`gauss::REACH`].
     Near,
-    /// All pairs so far apart that every window of theirs has its least value.
+    /// Those of all pairs differ so much that the windows of u and the joint windows have their least value.
     Far,
     /// Anything else.
     Neither,
 }
 
 impl Apart {
-    /// From the least and the greatest scaled fixed intensity of either set, and the distance from which the joint window, too, has its
-    /// least value.
+    /// Compares two sets by the least and the greatest scaled fixed intensity of each. `far` is the difference from
+    /// which on the joint window has its least value, too.
     #[inline(always)]
     pub fn of(one: [f32; 2], other: [f32; 2], far: f32) -> Self {
         let (above, below) = (one[0] - other[1], other[0] - one[1]);
         let (most, least) = (-(if above < below { above } else { below }), if above > below { above } else { below });
-        // Rounding is monotonic, so that what holds for the ends holds for all differences.
+        // Rounding is monotonic, so that what holds for the extreme values holds for all differences.
         if most <= gauss::REACH {
             Self::Near
         } else if least >= far {
@@ -111,7 +116,8 @@ mod tests {
     use super::super::windows::{Any, Near};
     use super::*;
 
-    /// Samples whose fixed intensities begin at `u` and lie close together, some of them outside.
+    /// Returns samples whose fixed intensities are in `u` to `u + 2`. If `u` is not 0, some of them are outside the
+    /// moving image.
     fn samples(u: f32, seed: u32) -> Vec<Scaled> {
         let part = |n: u32| (n.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32;
         let one = |n: u32| Scaled { u: u + 2.0 * part(n ^ seed), v: 20.0 * part(n.wrapping_add(seed)) };

@@ -1,33 +1,33 @@
-//! How images are stored for metrics, voxel by voxel.
+//! Converts the intensity of a voxel, and those of its neighbours, to what metrics store of it.
 
 use super::{bin, eight_bit, mattes};
 
-/// What is stored of an image that is not interpolated.
+/// What is stored per voxel of an image that is not interpolated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Stored {
-    /// Bin numbers whose first and last are half as wide as the others, as [`bin`] says.
+    /// Bin numbers. The first and the last bin are half as wide as the others: see [`bin`].
     Bins,
-    /// Bin numbers of one width between empty ones, as [`mattes`] says.
+    /// Bin numbers. All bins have the same width, and some at either end stay empty: see [`mattes`].
     Padded,
     /// 16-bit fractions of the range.
     Values,
 }
 
-/// From the intensities of an image that is not interpolated to what is stored of them.
+/// How intensities of an image that is not interpolated are converted to stored numbers.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Binning {
     /// The range of intensities; those beyond are clamped.
     pub low: f32,
     pub high: f32,
-    /// Bins, with those that stay empty.
+    /// Bins, including those that stay empty.
     pub bins: u32,
     pub stored: Stored,
 }
 
 impl Binning {
-    /// What is stored of an intensity.
+    /// Returns what is stored of an intensity.
     #[inline(always)]
     pub fn of(&self, intensity: f32) -> u16 {
         let Self { low, high, bins, stored } = *self;
@@ -39,7 +39,8 @@ impl Binning {
     }
 }
 
-/// A [word](eight_bit::word) of the levels of a voxel and its neighbours, by their intensities; none beyond the last voxel.
+/// Returns the [word](eight_bit::word) of the levels of a voxel and its neighbours, from their intensities. Neighbours
+/// beyond the last voxel are `None`.
 #[inline(always)]
 pub fn levels(intensities: [Option<f32>; 4], low: f32, high: f32) -> u32 {
     let level = |intensity: Option<f32>| match intensity {
@@ -50,7 +51,8 @@ pub fn levels(intensities: [Option<f32>; 4], low: f32, high: f32) -> u32 {
     eight_bit::word([level(here), level(right), level(below), level(both)])
 }
 
-/// A word of the 16-bit values of a voxel and its neighbour along x, by their intensities; none beyond the last voxel.
+/// Returns the word of the 16-bit values of a voxel and its neighbour along x, from their intensities. A neighbour
+/// beyond the last voxel is `None`.
 #[inline(always)]
 pub fn values(intensities: [Option<f32>; 2], low: f32, high: f32) -> u32 {
     let value = |intensity: Option<f32>| match intensity {

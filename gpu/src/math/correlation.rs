@@ -1,11 +1,12 @@
-//! The correlation ratio (Roche and others, MICCAI 1998): the part of one image's variance that the other image explains, with bin
-//! numbers as intensities. That of Y given X is
+//! The correlation ratio (Roche and others, MICCAI 1998): the fraction of one image's variance that the other image
+//! explains. Bin numbers stand for intensities. The ratio of Y given X is
 //!
 //! eta^2(Y | X) = 1 - (sum over x of n_x var(Y | x)) / (N var(Y)) = (sum over x of n_x (mean(Y | x) - mean(Y))^2) / (N var(Y)).
 //!
-//! With n counts and a sum of Y's bin numbers s in each bin x, N and S in all, and Q the sum of Y's squares, the second form is
-//! (sum over x of (N s - n S)^2 / n) / (N (N Q - S^2)). Both differences are taken of integers, exactly, so that nothing cancels; at
-//! 2^32 counts and 1024 bins they have 84 bits. The sum over x has the order of [`super::entropy`].
+//! Let n be the counts in bin x, s the sum of Y's bin numbers there, N and S the same over all bins, and Q the sum of
+//! the squares of Y's bin numbers. Then the second form is (sum over x of (N s - n S)^2 / n) / (N (N Q - S^2)). Both
+//! differences are computed exactly, in integers, so that no digits are lost by cancellation; with 2^32 counts and 1024
+//! bins they have 84 bits. The sum over x has the order of [`super::entropy`].
 
 /// Counts, sum and sum of squares of an image's bin numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,8 +30,8 @@ impl Moments {
     }
 }
 
-/// The term (N s - n S)^2 / n of a bin of X, with n = `counts` and s = `sum`, the sum of Y's bin numbers there; 0 for no counts. `all` are
-/// Y's moments.
+/// Returns the term (N s - n S)^2 / n of a bin of X, with n = `counts` and s = `sum`; 0 if there are no counts. `all`
+/// are Y's moments.
 #[inline(always)]
 pub fn term(counts: u32, sum: u64, all: &Moments) -> f64 {
     let (ours, theirs) = (product(all.counts, sum), product(u64::from(counts), all.sum));
@@ -38,7 +39,8 @@ pub fn term(counts: u32, sum: u64, all: &Moments) -> f64 {
     distance * distance / f64::from(counts.max(1))
 }
 
-/// The ratio, 0 to 1, from the sum of [`term`]s and Y's moments; 0 where Y does not vary, as there is nothing to explain.
+/// Returns the ratio, 0 to 1, from the sum of [`term`]s and Y's moments. It is 0 if Y is constant, as there is no
+/// variance to explain.
 #[inline(always)]
 pub fn ratio(terms: f64, all: &Moments) -> f64 {
     let variance = product(all.counts, all.squares) - product(all.sum, all.sum);
@@ -53,7 +55,8 @@ fn product(a: u64, b: u64) -> u128 {
     u128::from(a) * u128::from(b)
 }
 
-/// `n` below 2^116, to within a unit in the last place; a cast would call a function of the compiler's.
+/// Converts `n`, below 2^116, to within a unit in the last place. A cast would call a function of the compiler's
+/// runtime.
 #[inline(always)]
 fn float(n: u128) -> f64 {
     const LOW: f64 = 18_446_744_073_709_551_616.0;
@@ -64,7 +67,7 @@ fn float(n: u128) -> f64 {
 mod tests {
     use super::*;
 
-    /// eta^2(Y | X) of a table with a row for each bin of X.
+    /// Returns eta^2(Y | X) of a joint histogram with a row for each bin of X.
     fn of<const N: usize>(table: &[[u32; N]]) -> f64 {
         let mut all = Moments::default();
         let bins = table.iter().flat_map(|row| row.iter().zip(0..));
@@ -92,7 +95,7 @@ mod tests {
         assert!((of(&table) - 1.0).abs() < 1e-15);
         (table[0][1023], table[1][1023]) = (1, 0);
         assert_eq!(of(&table), 0.0);
-        // Of one bin's two voxels one is unlike all others: half of the little variance is explained.
+        // One of the two voxels in a bin of X differs from all others: half of the little variance is explained.
         (table[0][1022], table[0][1023], table[1][1022], table[1][1023]) = (MOST - 1, 0, 1, 1);
         assert!((of(&table) - 0.5).abs() < 1e-9);
     }

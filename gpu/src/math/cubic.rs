@@ -1,18 +1,18 @@
-//! Cubic values between voxels: four taps along each axis, 64 in all, summed along y, then z, then x.
+//! Cubic interpolation: four taps along each axis, 64 in all, summed along y, then z, then x.
 //!
 //! For a fraction t between the second tap and the third, the weights are, with u = 1 - t:
 //! - Catmull-Rom (Keys's cubic convolution with a = -1/2):
 //!   -t u^2 / 2, u (1 + 4 u - 3 u^2) / 2, t (1 + 4 t - 3 t^2) / 2, -t^2 u / 2;
 //! - cubic B-spline: u^3 / 6, 2/3 - t^2 + t^3 / 2, 2/3 - u^2 + u^3 / 2, t^3 / 6.
 //!
-//! The second weight is 1 less the others. It is never computed: the others weight differences from the second tap. So
-//! equal taps give their own value, to the last bit, and a constant stays in one bin. Catmull-Rom also gives a voxel's own
-//! value at its centre.
+//! The second weight is 1 minus the others. It is never computed: the other weights are applied to differences from the
+//! second tap. Equal taps therefore give exactly their own value, and a constant image stays in one bin. Catmull-Rom
+//! also gives a voxel's own value at its centre.
 //!
-//! The volume that is sampled holds f32 voxels (Catmull-Rom) or coefficients (B-spline), with one voxel more before and two
-//! more after along every axis ([`padded`]), so that no tap needs a check. The padding mirrors the volume about its
-//! outermost voxel centres. For the B-spline that is the boundary for which its coefficients are made. For Catmull-Rom it
-//! is one of several possible, and the one that adds no intensity that the image does not have.
+//! The sampled volume holds f32 voxels (Catmull-Rom) or coefficients (B-spline), padded by one voxel before and two
+//! voxels after the volume along every axis ([`padded`]), so that no tap needs a bounds check. The padding mirrors the
+//! volume about its outermost voxel centres. The coefficients of the B-spline are computed for this boundary condition.
+//! For Catmull-Rom, several are possible; this one adds no intensity that is not in the image.
 
 use super::bin;
 use super::interpolate::{self, Interpolator, Place};
@@ -27,9 +27,10 @@ pub fn padded(size: [u32; 3]) -> [u32; 3] {
 
 /// A padded volume.
 ///
-/// A trait rather than a closure: a call through a closure would lose the caller's instruction set on the CPU.
+/// This is a trait and not a closure because a closure would not be compiled with the caller's target features on the
+/// CPU.
 pub trait Taps: Copy {
-    /// Four neighbours along x, from `index` in memory on.
+    /// Reads four neighbours along x, from `index` in memory on.
     ///
     /// # Safety
     /// They are in the volume.
@@ -40,15 +41,16 @@ impl Taps for &[f32] {
     #[inline(always)]
     unsafe fn four(self, index: usize) -> [f32; 4] {
         debug_assert!(index + 4 <= self.len());
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { self.as_ptr().add(index).cast::<[f32; 4]>().read_unaligned() }
     }
 }
 
-/// Weights of the first, the third and the fourth tap along an axis.
+/// The weights of the first, the third and the fourth tap along an axis.
 pub type Weights = [f32; 3];
 
-/// The weights along x, y and z for fractions in 0..1; those of the B-spline unless `how` is Catmull-Rom.
+/// Returns the weights along x, y and z for fractions in 0..1: those of Catmull-Rom if `how` is that, else those of the
+/// B-spline.
 #[inline(always)]
 pub fn weights(how: Interpolator, [x, y, z]: [f32; 3]) -> [Weights; 3] {
     match how {
@@ -69,7 +71,7 @@ fn b_spline(t: f32) -> Weights {
     [u * u * u * sixth, u.mul_add(0.5, -1.0).mul_add(u * u, 2.0 / 3.0), t * t * t * sixth]
 }
 
-/// The sum of four taps along one axis.
+/// Returns the weighted sum of four taps along one axis.
 #[inline(always)]
 pub fn mix([a, b, c, d]: [f32; 4], weights: Weights) -> f32 {
     let sum = (a - b).mul_add(weights[0], b);
@@ -88,14 +90,15 @@ fn mix_four([a, b, c, d]: [[f32; 4]; 4], weights: Weights) -> [f32; 4] {
     ]
 }
 
-/// The sums along y and z: four values along x. `index` is that of the first tap in a volume of `padded` size; `y` and `z` are the weights.
+/// Returns the weighted sums along y and z, for four neighbours along x. `index` is that of the first tap in a volume
+/// of `padded` size; `y` and `z` are the weights.
 ///
 /// # Safety
 /// 4 x 4 x 4 voxels from `index` on are in the volume.
 #[inline(always)]
 pub unsafe fn columns(taps: impl Taps, index: u32, padded: [u32; 3], y: Weights, z: Weights) -> [f32; 4] {
     let (index, row, plane) = (index as usize, padded[0] as usize, (padded[0] * padded[1]) as usize);
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let planes = unsafe {
         [
             along_y(taps, index, row, y),
@@ -115,9 +118,9 @@ unsafe fn along_y(taps: impl Taps, index: usize, row: usize, y: Weights) -> [f32
     mix_four(rows, y)
 }
 
-/// The value at a place in a volume of `padded` size; it may lie beyond the range of the voxels. The place is
-/// [`interpolate::place`]'s in a volume of that size: as the padding begins a voxel before, the index is that of the
-/// first tap.
+/// Returns the value at a place in a volume of `padded` size. It may be outside the range of the voxels. The place is
+/// that of [`interpolate::place`] with the `padded` size: since the padding begins one voxel before the image, its
+/// index is that of the first tap.
 ///
 /// # Safety
 /// The place comes from a position inside the volume without its padding.
@@ -128,15 +131,15 @@ pub unsafe fn value(taps: impl Taps, place: Place, padded: [u32; 3], how: Interp
     mix(unsafe { columns(taps, place.index, padded, y, z) }, x)
 }
 
-/// A value limited to the range 0 to [`bin::FULL`], so that it belongs to a bin.
+/// Clamps a value to the range 0 to [`bin::FULL`], so that it has a bin.
 #[inline(always)]
 pub fn clamp(value: f32) -> f32 {
-    // Comparisons rather than `max` and `min`: one instruction each on x86, and a NaN becomes 0.
+    // These comparisons compile to one instruction each on x86, unlike `max` and `min`, and a NaN becomes 0.
     let value = if value > 0.0 { value } else { 0.0 };
     if value < bin::FULL { value } else { bin::FULL }
 }
 
-/// The value of an image of `size` at a position in voxels; 0 outside. `taps` reads its padded volume.
+/// Returns the value of an image of `size` at a position in voxels; 0 outside. `taps` is its padded volume.
 ///
 /// # Safety
 /// `taps` is as large as [`padded`] says.
@@ -156,7 +159,7 @@ mod tests {
 
     const FRACTIONS: [f32; 8] = [0.0, 1e-7, 0.1, 0.25, 0.5, 0.7, 0.9, 0.999_999_9];
 
-    /// A kernel of the distance from a tap, as it is usually printed, in f64.
+    /// The kernel as a function of the distance from a tap, as it is usually printed, in f64.
     fn kernel(how: Interpolator, distance: f64) -> f64 {
         let d = distance.abs();
         match (how, d < 1.0) {

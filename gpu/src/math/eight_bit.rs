@@ -1,8 +1,9 @@
-//! Trilinear interpolation of images of 8-bit levels, four to a word, in few instructions.
+//! Fast trilinear interpolation of images of 8-bit levels, with four levels in a word.
 //!
-//! A word ([`word`]) holds the levels of four neighbours in a plane: (x, y), (x + 1, y), (x, y + 1) and (x + 1, y + 1), lowest byte
-//! first. Within the plane, positions are rounded down to 1/256 voxel. The weights of the four are bytes that sum to 255, so that
-//! a value in the plane is one dot product of bytes, exactly. Between two planes it is linear in f32.
+//! A word ([`word`]) holds the levels of four neighbours in a plane: (x, y), (x + 1, y), (x, y + 1) and (x + 1, y + 1),
+//! lowest byte first. Within the plane, positions are rounded down to 1/256 voxel. The weights of the four neighbours
+//! are bytes that sum to 255, so that the value in the plane is a dot product of bytes, computed exactly by one
+//! instruction. Between two planes, interpolation is linear in f32.
 
 use super::{interpolate, strips, whole};
 #[cfg(target_arch = "nvptx64")]
@@ -15,34 +16,35 @@ pub const LEVELS: u32 = 255;
 /// The interpolated value where all eight neighbours have the highest level.
 pub const FULL: f32 = (LEVELS * LEVELS) as f32;
 
-/// Coordinates must be less than this, in voxels.
+/// Coordinates, in voxels, must be less than this.
 pub const REACH: usize = 1 << 15;
 
-/// The level, 0 to [`LEVELS`], of a stored value that is a multiple of 257.
+/// Returns the level, 0 to [`LEVELS`], of a stored value that is a multiple of 257.
 #[inline(always)]
 pub fn level(stored: u16) -> u32 {
     u32::from(stored) / 257
 }
 
-/// The word of the levels at (x, y), (x + 1, y), (x, y + 1) and (x + 1, y + 1).
+/// Packs the levels at (x, y), (x + 1, y), (x, y + 1) and (x + 1, y + 1) in a word.
 #[inline(always)]
 pub fn word([here, right, below, both]: [u32; 4]) -> u32 {
     here | right << 8 | below << 16 | both << 24
 }
 
-/// A place with the weights within the plane, one byte for each byte of a [`word`], and the fraction between planes, 0 to below 1.
+/// A place whose fraction is a pair: the weights within the plane, one byte for each byte of a [`word`], and the
+/// fraction between the planes, 0 to below 1.
 pub type Place = interpolate::Place<(u32, f32)>;
 
-/// The place of a position inside an image of this size, both in voxels.
+/// Returns the place of a position inside an image of this size, both in voxels.
 ///
 /// # Safety
 /// No coordinate is negative, NaN or [`REACH`] and above.
 #[inline(always)]
 pub unsafe fn place([x, y, z]: [f32; 3], size: [u32; 3]) -> Place {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let (x, y, whole) = unsafe { (whole::of_256ths(x), whole::of_256ths(y), whole::of(z)) };
     let (row, plane) = (size[0], size[0] * size[1]);
-    // The biases add the same to every sample's index.
+    // The biases add the same number to the index of every sample.
     let bias = (whole::BIAS_256THS >> 8).wrapping_mul(row + 1).wrapping_add(whole::BIAS.wrapping_mul(plane));
     let index = (y >> 8).wrapping_mul(row).wrapping_sub(bias);
     let index = whole::raw(whole).wrapping_mul(plane).wrapping_add(index).wrapping_add(x >> 8);
@@ -56,10 +58,10 @@ pub unsafe fn place([x, y, z]: [f32; 3], size: [u32; 3]) -> Place {
 #[inline(always)]
 pub unsafe fn place_in_strips([x, y, z]: [f32; 3], size: [u32; 3]) -> Place {
     const { assert!(strips::WIDTH == 8 && whole::BIAS_256THS.trailing_zeros() >= 11) };
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let (x, y, whole) = unsafe { (whole::of_256ths(x), whole::of_256ths(y), whole::of(z)) };
     let (strip, plane) = (strips::strip(size), strips::plane(size));
-    // The three lowest bits of x, and eight times y.
+    // The three lowest bits of x, plus eight times y.
     let within = bits::select(strips::WIDTH - 1, x >> 8, y >> 5);
     let bias = (whole::BIAS_256THS >> 11).wrapping_mul(strip).wrapping_add(whole::BIAS_256THS >> 5);
     let bias = bits::opaque(whole::BIAS.wrapping_mul(plane).wrapping_add(bias));
@@ -68,16 +70,17 @@ pub unsafe fn place_in_strips([x, y, z]: [f32; 3], size: [u32; 3]) -> Place {
     Place { index, fraction: (weights(x & 0xFF, y & 0xFF), z - whole::float(whole)) }
 }
 
-/// Bytes (255 - x - y + xy, x - xy, y - xy, xy) of fractions in 256ths, where xy is their product rounded up: none is negative, and
-/// they sum to 255.
+/// Returns the bytes (255 - x - y + xy, x - xy, y - xy, xy) for fractions x and y in 256ths, where xy is their product,
+/// rounded up. None is negative, and they sum to 255.
 #[inline(always)]
 fn weights(x: u32, y: u32) -> u32 {
     let both = (x * y + 255) >> 8;
-    // The bytes' places times the formulas above, gathered by x, y and xy.
+    // The four formulas above, each shifted to its byte, with the terms collected by x, y and xy.
     (255 + 255 * (x + 257 * y)).wrapping_add(both * ((1 << 24) - (1 << 16) - (1 << 8) + 1))
 }
 
-/// The interpolated value, 0 to [`FULL`], from the words at the place's index in the lower and in the upper plane.
+/// Returns the interpolated value, 0 to [`FULL`], from the words at the place's index in the lower and in the upper
+/// plane.
 #[inline(always)]
 pub fn value(planes: [u32; 2], place: Place) -> f32 {
     let (weights, fraction) = place.fraction;
@@ -85,7 +88,7 @@ pub fn value(planes: [u32; 2], place: Place) -> f32 {
     fraction.mul_add(high - low, low - BIAS)
 }
 
-/// What [`in_plane`] adds to a value; it cancels in the difference of two planes.
+/// The number that [`in_plane`] adds to a value. It cancels in the difference of two planes.
 #[cfg(target_arch = "nvptx64")]
 const BIAS: f32 = whole::TWO_23;
 #[cfg(not(target_arch = "nvptx64"))]

@@ -1,20 +1,21 @@
-//! From counts to entropies, MI and NMI (Shams 2009, eq. 2, 3 and 5), in nats, always summed in the same order.
+//! Computes entropies, MI and NMI (Shams 2009, eq. 2, 3 and 5) from counts, in nats. Sums are always taken in the same
+//! order.
 //!
-//! With N counts in all, H = (N ln N - sum of c ln c) / N. A sum runs over [`LANES`] interleaved partial sums, which are then folded
-//! in halves: the order in which a warp adds, and one in which a CPU can vectorise.
+//! With N counts in all, H = (N ln N - sum of c ln c) / N. A sum is computed as [`LANES`] interleaved partial sums,
+//! which are then folded in halves. A warp can add in this order, and a CPU can vectorise it.
 
 use super::log::ln;
 
-/// Partial sums of an ordered sum: the width of a warp.
+/// The number of partial sums of an ordered sum, which is the width of a warp.
 pub const LANES: usize = 32;
 
-/// The term c ln c of a counter; 0 for no counts.
+/// Returns the term c ln c of a count c; 0 for no counts.
 #[inline(always)]
 pub fn term(count: u32) -> f64 {
     f64::from(count) * ln(count.max(1))
 }
 
-/// Folds partial sums in halves: lane l takes lane l + 16, then l + 8, 4, 2, 1.
+/// Folds partial sums in halves: lane l adds lane l + 16, then l + 8, l + 4, l + 2 and l + 1.
 #[inline(always)]
 pub fn fold<T: Copy + core::ops::AddAssign>(mut lanes: [T; LANES]) -> T {
     let mut half = LANES / 2;
@@ -42,7 +43,7 @@ pub struct Sums {
     pub counts: u64,
 }
 
-/// The values that follow from a joint histogram.
+/// What is computed from a joint histogram.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Entropies {
@@ -56,31 +57,32 @@ pub struct Entropies {
     pub mi: f64,
     /// Normalised mutual information, (H(F) + H(M)) / H(F, M): 1 to 2.
     pub nmi: f64,
-    /// [Correlation ratios](super::correlation) of the moving image given the fixed one and of the fixed image given the moving
-    /// one; 0 unless they were asked for.
+    /// The [correlation ratios](super::correlation) of the moving image given the fixed one and of the fixed image
+    /// given the moving one; 0 unless they were requested.
     pub ratios: [f64; 2],
     /// All counts.
     pub counts: u64,
 }
 
 impl Entropies {
-    /// The entropy correlation coefficient, 2 MI / (H(F) + H(M)) (Maes and others 1997): 0 for images that say nothing about each
-    /// other, where both are constant as well, 1 for images that determine each other.
+    /// Returns the entropy correlation coefficient, 2 MI / (H(F) + H(M)) (Maes and others 1997). It is 0 for
+    /// independent images and for two constant images, and 1 for images that determine each other.
     pub fn ecc(&self) -> f64 {
         let sum = self.fixed + self.moving;
         if sum > 0.0 { 2.0 * self.mi / sum } else { 0.0 }
     }
 }
 
-/// The entropies, MI and NMI, with ratios of 0. Without counts all is 0; with a joint entropy of 0 (a single pair of bins) the NMI is 1, the
-/// value for images that say nothing about each other.
+/// Computes the entropies, MI and NMI; the ratios are set to 0. Without counts, all results are 0. With a joint entropy
+/// of 0 (a single pair of bins), the NMI is 1, its value for independent images.
 #[inline(always)]
 pub fn finish(sums: Sums) -> Entropies {
     if sums.counts == 0 {
         return Entropies::default();
     }
     let n = sums.counts as f64;
-    // Not ln N - sum / N: of a single bin the sum is this very product, so that its entropy is 0 and not one unit of round-off.
+    // This form, and not ln N - sum / N, gives an entropy of exactly 0 for a single bin, since the sum is then the same
+    // product.
     let whole = n * ln(sums.counts as u32);
     let entropy = |sum: f64| ((whole - sum) / n).max(0.0);
     let (fixed, moving, joint) = (entropy(sums.fixed), entropy(sums.moving), entropy(sums.joint));

@@ -1,6 +1,7 @@
-//! Displacement fields. In memory a field is three planes of f32, the x, y and z components of the displacements, each with one number
-//! per voxel of the grid, x fastest; then the [`padding`](super::interpolate::padding). Displacements are in voxels of the grid. The field
-//! u takes a point x to x + u(x). Beyond the outermost voxel centres it has the displacement of the nearest point of the grid.
+//! Displacement fields. In memory, a field is three planes of f32, the x, y and z components of the displacements. A
+//! plane has one number per voxel of the grid, x fastest. The planes are followed by the
+//! [`padding`](super::interpolate::padding). Displacements are in voxels of the grid. The field u takes a point x to
+//! x + u(x). Beyond the outermost voxel centres, the displacement is that of the nearest point of the grid.
 
 use super::interpolate::{self, Place, lerp};
 #[cfg(target_arch = "nvptx64")]
@@ -9,14 +10,14 @@ use cuda_std::GpuFloat;
 /// The most Newton steps.
 const STEPS: u32 = 24;
 
-/// The squared distance, in voxels^2, at which Newton's method has converged.
+/// The squared distance, in voxels^2, at which Newton's method counts as converged.
 const ARRIVED: f32 = 1e-9;
 
 /// The largest Newton step along an axis, in voxels.
 const REACH: f32 = 4.0;
 
-/// The displacement at a position, both in voxels, by trilinear interpolation. `number` reads the field by index in memory; `size` is the
-/// grid's.
+/// Returns the displacement at a position, both in voxels, by trilinear interpolation. `number` reads the field by
+/// index in memory; `size` is that of the grid.
 ///
 /// # Safety
 /// `number` may be called with any index in the planes and their padding; no size is above 2^22.
@@ -29,8 +30,8 @@ pub unsafe fn at(number: impl Fn(usize) -> f32, size: [u32; 3], position: [f32; 
     [read(0), read(1), read(2)]
 }
 
-/// A plane's numbers at the eight corners around a place, two neighbours along x for the rows (y, z), (y + 1, z), (y, z + 1) and
-/// (y + 1, z + 1).
+/// Reads a plane's numbers at the eight corners around a place: two neighbours along x for each of the rows (y, z),
+/// (y + 1, z), (y, z + 1) and (y + 1, z + 1).
 #[inline(always)]
 fn corners(number: &impl Fn(usize) -> f32, index: u32, size: [u32; 3]) -> [[f32; 2]; 4] {
     let (row, plane) = (size[0], size[0] * size[1]);
@@ -41,14 +42,14 @@ fn corners(number: &impl Fn(usize) -> f32, index: u32, size: [u32; 3]) -> [[f32;
     [pair(0), pair(row), pair(plane), pair(row + plane)]
 }
 
-/// The trilinear value between eight corners in the order of `corners`, for fractions along x, y and z: along x first, then y, then z.
+/// Interpolates trilinearly between eight corners in the order of `corners`, along x first, then y, then z.
 #[inline(always)]
 pub fn mixed(rows: [[f32; 2]; 4], [x, y, z]: [f32; 3]) -> f32 {
     let along_x = rows.map(|[low, high]| lerp(low, high, x));
     lerp(lerp(along_x[0], along_x[1], y), lerp(along_x[2], along_x[3], y), z)
 }
 
-/// [`mixed`], and its derivatives along x, y and z per voxel.
+/// Returns [`mixed`], and its derivatives along x, y and z, per voxel.
 #[inline(always)]
 fn mixed_slope(rows: [[f32; 2]; 4], [x, y, z]: [f32; 3]) -> (f32, [f32; 3]) {
     let ends = rows.map(|[low, high]| high - low);
@@ -59,7 +60,8 @@ fn mixed_slope(rows: [[f32; 2]; 4], [x, y, z]: [f32; 3]) -> (f32, [f32; 3]) {
     (lerp(near, far, z), [by_x, by_y, far - near])
 }
 
-/// [`at`], and the derivatives of each component along x, y and z: 0 beyond the grid, where the field is constant.
+/// Returns [`at`], and the derivatives of each component along x, y and z. They are 0 beyond the grid, where the field
+/// is constant.
 ///
 /// # Safety
 /// As [`at`].
@@ -80,19 +82,19 @@ unsafe fn at_slope(number: &impl Fn(usize) -> f32, size: [u32; 3], position: [f3
     ([x, y, z], [by_x, by_y, by_z])
 }
 
-/// The point x with x + u(x) = `to`, by Newton's method on the trilinear field; where that does not converge, the point that came
-/// nearest. Positions are in voxels.
+/// Returns the point x with x + u(x) = `to`, found by Newton's method on the trilinear field. If that does not
+/// converge, returns the iterate that the field takes nearest to `to`. Positions are in voxels.
 ///
 /// # Safety
 /// As [`at`].
 #[inline(always)]
 pub unsafe fn before(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]) -> [f32; 3] {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let start = unsafe { at(&number, size, to) };
     let mut point = minus(to, start);
     let (mut best, mut best_miss, mut step) = (point, f32::INFINITY, 0);
     while step < STEPS && best_miss > ARRIVED {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         let (there, by) = unsafe { at_slope(&number, size, point) };
         let miss = [point[0] + there[0] - to[0], point[1] + there[1] - to[1], point[2] + there[2] - to[2]];
         let distance = dot(miss, miss);
@@ -100,7 +102,7 @@ pub unsafe fn before(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]
             (best, best_miss) = (point, distance);
             point = minus(point, newton(by, miss));
         } else {
-            // The step led across a fold of the trilinear field: go back halfway to the best point.
+            // The step crossed a fold of the trilinear field: go halfway back to the best point.
             let [x, y, z] = minus(point, best);
             point = [best[0] + 0.5 * x, best[1] + 0.5 * y, best[2] + 0.5 * z];
         }
@@ -109,8 +111,8 @@ pub unsafe fn before(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]
     best
 }
 
-/// The solution d of (I + by) d = miss by Cramer's rule, each component limited to [`REACH`]; `miss` itself where the determinant is
-/// below 0.05, near or beyond a fold.
+/// Solves (I + by) d = miss for d by Cramer's rule, with each component limited to [`REACH`]. Returns `miss` itself if
+/// the determinant is below 0.05, which is near or beyond a fold.
 #[inline(always)]
 fn newton(by: [[f32; 3]; 3], miss: [f32; 3]) -> [f32; 3] {
     let matrix = plus_identity(by);
@@ -119,7 +121,7 @@ fn newton(by: [[f32; 3]; 3], miss: [f32; 3]) -> [f32; 3] {
         return miss;
     }
     let [a, b, c] = matrix;
-    // Columns of the inverse are cross products of rows.
+    // The columns of the inverse, times the determinant, are cross products of rows.
     let (bc, ca, ab) = (cross(b, c), cross(c, a), cross(a, b));
     let axis = |i: usize| {
         let sum = miss[2].mul_add(ab[i], miss[1].mul_add(ca[i], miss[0] * bc[i])) / determinant;
@@ -129,14 +131,14 @@ fn newton(by: [[f32; 3]; 3], miss: [f32; 3]) -> [f32; 3] {
     [axis(0), axis(1), axis(2)]
 }
 
-/// I + by: the Jacobian of x + u(x) from the derivatives of u.
+/// Returns I + by, the Jacobian of x + u(x), from the derivatives of u.
 #[inline(always)]
 pub fn plus_identity(by: [[f32; 3]; 3]) -> [[f32; 3]; 3] {
     let [[a, b, c], [d, e, f], [g, h, i]] = by;
     [[1.0 + a, b, c], [d, 1.0 + e, f], [g, h, 1.0 + i]]
 }
 
-/// The determinant of a matrix of three rows.
+/// Returns the determinant of a matrix given by its rows.
 #[inline(always)]
 pub fn determinant([a, b, c]: [[f32; 3]; 3]) -> f32 {
     dot(a, cross(b, c))
@@ -148,7 +150,7 @@ fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
     [minor(1, 2), minor(2, 0), minor(0, 1)]
 }
 
-/// The inner product: x first, then y, then z.
+/// Returns the inner product, adding x first, then y, then z.
 #[inline(always)]
 pub fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
     a[2].mul_add(b[2], a[1].mul_add(b[1], a[0] * b[0]))
@@ -159,8 +161,8 @@ fn minus(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// The determinant of the Jacobian of x + u(x) at a voxel, by central differences, one-sided on the border. Along an axis of one voxel the
-/// derivatives are 0.
+/// Returns the determinant of the Jacobian of x + u(x) at a voxel, by central differences, one-sided on the border.
+/// Along an axis of one voxel, the derivatives are 0.
 ///
 /// # Safety
 /// As [`at`]; the voxel is in the grid.
@@ -181,7 +183,8 @@ pub unsafe fn jacobian(number: impl Fn(usize) -> f32, size: [u32; 3], [x, y, z]:
     determinant(plus_identity([along(0, x), along(1, y), along(2, z)]))
 }
 
-/// The displacement of a voxel averaged with those around it, weighted 1, 2, 1 along each axis. Beyond the border lies the border's own.
+/// Returns the displacement of a voxel averaged with those of its neighbours, with weights 1, 2, 1 along each axis.
+/// Beyond the border, the displacement of the border is used.
 ///
 /// # Safety
 /// As [`at`]; the voxel is in the grid.
@@ -202,14 +205,15 @@ pub unsafe fn relaxed(number: impl Fn(usize) -> f32, size: [u32; 3], [x, y, z]: 
     [plane(0), plane(1), plane(2)]
 }
 
-/// An integer for a float, in the same order: so that the range of many floats can be found by integer atomics, in any order.
+/// Maps a float to an integer such that integers compare like the floats. The range of many floats can then be found by
+/// integer atomics.
 #[inline(always)]
 pub fn ordered(value: f32) -> u32 {
     let bits = value.to_bits();
     if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
 }
 
-/// The float whose [`ordered`] integer this is.
+/// Returns the float whose [`ordered`] integer this is.
 #[inline(always)]
 pub fn of_ordered(number: u32) -> f32 {
     f32::from_bits(if number >> 31 == 1 { number & !(1 << 31) } else { !number })
@@ -219,7 +223,7 @@ pub fn of_ordered(number: u32) -> f32 {
 mod tests {
     use super::*;
 
-    /// A smooth field on a grid, with its padding.
+    /// Returns a smooth field on a grid, with its padding.
     fn waves(size: [u32; 3], height: f32) -> Vec<f32> {
         let [width, depth] = [size[0] as usize, size[1] as usize];
         let voxels = size.iter().product::<u32>() as usize;

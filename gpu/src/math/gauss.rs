@@ -1,43 +1,43 @@
-//! The Gaussian of a Parzen window, from multiply-adds alone, so that it has the same bits everywhere. A scaled distance d is
-//! [`SCALE`] times the distance in standard deviations; the window is 2^-(d^2), without a norm.
+//! The Gaussian of a Parzen window, computed from multiply-adds alone, so that it has the same bits on CPU and GPU. A
+//! scaled distance d is [`SCALE`] times the distance in standard deviations. The window is 2^-(d^2), not normalised.
 
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// The largest scaled distance: those beyond count as this one, so that a window never falls below [`LEAST`].
+/// The largest scaled distance. Larger ones count as this one, so that a window is never below [`LEAST`].
 pub const REACH: f32 = 6.0;
 
 /// 2^-36: the window at [`REACH`].
 pub const LEAST: f32 = 1.0 / (1_u64 << 36) as f32;
 
-/// 1.5 * 2^23: added to a number, it leaves the nearest integer in the low bits.
+/// 1.5 * 2^23. When it is added to a number, the low bits of the sum are the nearest integer.
 const SHIFT: f32 = 12_582_912.0;
 
-/// The scaled distance of one standard deviation: sqrt(log2(e) / 2).
+/// The scaled distance that corresponds to one standard deviation: sqrt(log2(e) / 2).
 pub const SCALE: f64 = 0.849_321_800_288_019;
 
 /// The window 2^-(d^2) of a scaled distance, with a relative error below 3e-6.
 #[inline(always)]
 pub fn window(d: f32) -> f32 {
     let d = d.abs();
-    // A comparison rather than `min`: one instruction on both sides.
+    // Unlike `min`, this comparison compiles to one instruction on CPU and GPU.
     window_within(if d < REACH { d } else { REACH })
 }
 
-/// [`window`] of a distance up to [`REACH`], in fewer instructions.
+/// Returns [`window`] for a distance up to [`REACH`], in fewer instructions.
 #[inline(always)]
 pub fn window_within(d: f32) -> f32 {
     let shifted = (-d).mul_add(d, SHIFT);
     power((-d).mul_add(d, SHIFT - shifted), shifted)
 }
 
-/// 2^-(d^2) with a relative error of about 2^-22, and with bits that depend on the GPU; it may be 0.
+/// Returns 2^-(d^2) with a relative error of about 2^-22. Its bits depend on the GPU, and it may be 0.
 #[inline(always)]
 pub fn about(d: f32) -> f32 {
     cuda_std::float::exp2_approximate(-d * d)
 }
 
-/// 2^-square, with a relative error below 3e-6; squares beyond twice that of [`REACH`] count as that.
+/// Returns 2^-square with a relative error below 3e-6. Squares above `2 * REACH * REACH` count as that.
 #[inline(always)]
 pub fn window_of_square(square: f32) -> f32 {
     const MOST: f32 = 2.0 * REACH * REACH;
@@ -46,8 +46,9 @@ pub fn window_of_square(square: f32) -> f32 {
     power(SHIFT - shifted - square, shifted)
 }
 
-/// 2^(part + whole), with part between -1/2 and 1/2 and whole in the low bits of `shifted`: the polynomial of degree 4 that is 1 at 0 and
-/// has the least relative error, 2.8e-6, then an addition to the exponent.
+/// Returns 2^(part + whole), where part is between -1/2 and 1/2 and whole is in the low bits of `shifted`. 2^part is a
+/// polynomial of degree 4, the one with the least relative error, 2.8e-6, of those that are 1 at 0. Then `whole` is
+/// added to the exponent.
 #[inline(always)]
 fn power(part: f32, shifted: f32) -> f32 {
     let p = part.mul_add(0.009_582_855, 0.055_906_43);

@@ -1,4 +1,4 @@
-//! Values between voxels. A position is inside while it lies on or between the outermost voxel centres.
+//! Interpolation between voxels. A position is inside an image if it lies on or between the outermost voxel centres.
 
 use super::whole;
 #[cfg(target_arch = "nvptx64")]
@@ -18,13 +18,13 @@ pub enum Interpolator {
     CatmullRom = 2,
     /// The cubic spline through the voxels, from B-spline coefficients ([`super::cubic`]).
     BSpline = 3,
-    /// For a joint histogram, none: each of the eight neighbours counts by its weight ([`super::partial_volume`]). For a value,
-    /// trilinear.
+    /// For a joint histogram, partial volume interpolation: each of the eight neighbours is counted with its weight
+    /// ([`super::partial_volume`]). Where a value is needed, trilinear.
     PartialVolume = 4,
 }
 
 impl Interpolator {
-    /// The interpolator of this number, the discriminant above.
+    /// Returns the interpolator with this discriminant.
     #[inline(always)]
     pub fn of(number: u32) -> Self {
         match number {
@@ -60,9 +60,11 @@ pub fn last(size: [u32; 3]) -> [f32; 3] {
     size.map(|n| (n - 1) as f32)
 }
 
-/// Whether a position lies on or between the outermost voxel centres, from 0 to `last`. No coordinate may be a negative zero.
+/// Returns whether a position lies on or between the outermost voxel centres, from 0 to `last`. No coordinate may be a
+/// negative zero.
 ///
-/// As bits, a float that is not negative compares like an integer, and a negative one or a NaN is greater than all of them.
+/// The bits of floats that are not negative compare like the floats, and those of a negative float or a NaN are
+/// greater.
 #[inline(always)]
 pub fn inside(position: [f32; 3], last: [f32; 3]) -> bool {
     // `&` and not `&&`: a short circuit would be a branch per axis.
@@ -70,47 +72,48 @@ pub fn inside(position: [f32; 3], last: [f32; 3]) -> bool {
     axis(0) & axis(1) & axis(2)
 }
 
-/// The nearest position inside.
+/// Returns the nearest position inside.
 #[inline(always)]
 pub fn clamp(position: [f32; 3], last: [f32; 3]) -> [f32; 3] {
     let axis = |i: usize| {
-        // Comparisons rather than `max` and `min`: one instruction each on x86, and a NaN becomes 0.
+        // These comparisons compile to one instruction each on x86, unlike `max` and `min`, and a NaN becomes 0.
         let position = if position[i] > 0.0 { position[i] } else { 0.0 };
         if position < last[i] { position } else { last[i] }
     };
     [axis(0), axis(1), axis(2)]
 }
 
-/// A position inside an image, as an interpolator needs it.
+/// A position inside an image, in the form that an interpolator needs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Place<F = [f32; 3]> {
     /// The index in memory of the neighbour with the lowest x, y and z.
     pub index: u32,
-    /// The distance from there along x, y and z, 0 to below 1 voxel, or what an interpolator makes of it.
+    /// The distance from that voxel along x, y and z, 0 to below 1 voxel, or something that an interpolator computes
+    /// from it.
     pub fraction: F,
 }
 
-/// The number of voxels, of any value, that must follow a volume in memory: on the last voxel of an axis the fraction is 0, but the
-/// neighbour is read all the same.
+/// Returns the number of voxels, of any value, that must follow a volume in memory. On the last voxel of an axis the
+/// fraction is 0, but the neighbour is read nevertheless.
 pub const fn padding(size: [u32; 3]) -> usize {
     1 + size[0] as usize + size[0] as usize * size[1] as usize
 }
 
-/// The place of a position inside an image of this size, both in voxels.
+/// Returns the place of a position inside an image of this size, both in voxels.
 ///
 /// # Safety
 /// No coordinate is negative, NaN or above 2^22.
 #[inline(always)]
 pub unsafe fn place(position: [f32; 3], size: [u32; 3]) -> Place {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let whole = unsafe { [whole::of(position[0]), whole::of(position[1]), whole::of(position[2])] };
     let fraction = |i: usize| position[i] - whole::float(whole[i]);
     let index = whole::dot(whole, [1, size[0], size[0] * size[1]]);
     Place { index, fraction: [fraction(0), fraction(1), fraction(2)] }
 }
 
-/// What `place` returns if the position lies `inside`, else a place that is safe to read. `place` must be safe to call for a position
-/// inside and, on a GPU, for any.
+/// Returns what `place` returns if the position lies `inside`, else a place that is safe to read. `place` must be safe
+/// to call if the position lies inside and, on a GPU, for any position.
 #[inline(always)]
 pub fn place_if<F: Default>(inside: bool, place: impl FnOnce() -> Place<F>) -> Place<F> {
     if cfg!(target_arch = "nvptx64") {
@@ -124,13 +127,13 @@ pub fn place_if<F: Default>(inside: bool, place: impl FnOnce() -> Place<F>) -> P
     }
 }
 
-/// The index in memory of the voxel nearest to a position inside.
+/// Returns the index in memory of the voxel nearest to a position inside.
 ///
 /// # Safety
 /// As [`place`].
 #[inline(always)]
 pub unsafe fn nearest(position: [f32; 3], size: [u32; 3]) -> u32 {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let whole = unsafe { [whole::of(position[0] + 0.5), whole::of(position[1] + 0.5), whole::of(position[2] + 0.5)] };
     whole::dot(whole, [1, size[0], size[0] * size[1]])
 }
@@ -141,7 +144,7 @@ pub unsafe fn nearest(position: [f32; 3], size: [u32; 3]) -> u32 {
 /// As [`place`].
 #[inline(always)]
 pub unsafe fn nearest_voxel([x, y, z]: [f32; 3]) -> [u32; 3] {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let whole = |at: f32| whole::bits(unsafe { whole::of(at + 0.5) });
     [whole(x), whole(y), whole(z)]
 }
@@ -152,7 +155,7 @@ pub fn lerp(low: f32, high: f32, fraction: f32) -> f32 {
     fraction.mul_add(high - low, low)
 }
 
-/// The low half of a word, and what the high half exceeds it by.
+/// Returns the low half of a word, and the difference of the high half from it.
 #[cfg(not(target_arch = "nvptx64"))]
 #[inline(always)]
 fn halves(pair: u32) -> [f32; 2] {
@@ -160,8 +163,8 @@ fn halves(pair: u32) -> [f32; 2] {
     [low as f32, ((pair >> 16) as i32 - low) as f32]
 }
 
-/// The low half of a word, and what the high half exceeds it by. A half below the bits of 2^23 makes a float that is 2^23 larger than
-/// the half, exactly; in a difference the 2^23 cancels.
+/// Returns the low half of a word, and the difference of the high half from it. A half, put below the upper bits of the
+/// float 2^23, gives the float 2^23 + half exactly. In differences, 2^23 cancels.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 fn halves(pair: u32) -> [f32; 2] {
@@ -170,8 +173,8 @@ fn halves(pair: u32) -> [f32; 2] {
     [low - TWO_23, high - low]
 }
 
-/// The trilinear value of 16-bit stored values: along x first, then y, then z. `pairs` holds two neighbours along x per word, the lower
-/// x in the low half, for the rows (y, z), (y + 1, z), (y, z + 1) and (y + 1, z + 1).
+/// Interpolates 16-bit stored values trilinearly, along x first, then y, then z. A word of `pairs` holds two neighbours
+/// along x, the lower x in the low half. The words are for the rows (y, z), (y + 1, z), (y, z + 1) and (y + 1, z + 1).
 #[inline(always)]
 pub fn linear(pairs: [u32; 4], fraction: [f32; 3]) -> f32 {
     let [x, y, z] = fraction;
@@ -179,7 +182,7 @@ pub fn linear(pairs: [u32; 4], fraction: [f32; 3]) -> f32 {
     lerp(lerp(rows[0], rows[1], y), lerp(rows[2], rows[3], y), z)
 }
 
-/// [`linear`], and its derivatives along x, y and z in stored values per voxel.
+/// Returns [`linear`], and its derivatives along x, y and z in stored values per voxel.
 #[inline(always)]
 pub fn linear_slope(pairs: [u32; 4], fraction: [f32; 3]) -> (f32, [f32; 3]) {
     let [x, y, z] = fraction;
@@ -192,16 +195,16 @@ pub fn linear_slope(pairs: [u32; 4], fraction: [f32; 3]) -> (f32, [f32; 3]) {
     (lerp(near, far, z), [by_x, by_y, far - near])
 }
 
-/// The derivatives of [`linear_slope`] at a position inside, with 0 along an axis on whose last voxel it lies: the neighbour beyond
-/// belongs to another row, or to the padding.
+/// Sets a derivative of [`linear_slope`] to 0 along each axis on whose last voxel the position lies, since the
+/// neighbour that was read belongs to another row or to the padding.
 #[inline(always)]
 pub fn inner(derivatives: [f32; 3], position: [f32; 3], last: [f32; 3]) -> [f32; 3] {
     let axis = |i: usize| if position[i] < last[i] { derivatives[i] } else { 0.0 };
     [axis(0), axis(1), axis(2)]
 }
 
-/// The value of a volume of this size at a position in voxels, by the nearest neighbour or, for any other interpolator, trilinear;
-/// 0 outside. `voxel` reads the voxel of an index in memory.
+/// Returns the value of a volume of this size at a position in voxels: that of the nearest voxel or, for any other
+/// interpolator, the trilinear one; 0 outside. `voxel` reads a voxel by its index in memory.
 ///
 /// # Safety
 /// `voxel` may be called with any index below the product of `size`.
@@ -216,7 +219,7 @@ pub unsafe fn at(voxel: impl Fn(usize) -> f32, size: [u32; 3], position: [f32; 3
     }
     // SAFETY: inside.
     let Place { index, fraction } = unsafe { place(position, size) };
-    // On the last voxel of an axis the voxel itself stands in for the neighbour, whose weight is 0.
+    // On the last voxel of an axis, the voxel itself is read in place of its neighbour, whose weight is 0.
     let stride = [1, size[0], size[0] * size[1]];
     let step = [0, 1, 2].map(|i| if position[i] < last(size)[i] { stride[i] } else { 0 });
     let row = |offset: u32| {

@@ -1,9 +1,9 @@
-//! The natural logarithm, without a libm, with the same bits on CPU and GPU.
+//! The natural logarithm, without a libm, so that it has the same bits on CPU and GPU.
 
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// ln 2 as a sum: its first 32 bits, whose product with an exponent is exact, and the rest.
+/// ln 2 as a sum of its first 32 bits, whose product with an exponent is exact, and the rest.
 const LN_2: [f64; 2] = [f64::from_bits(0x3FE6_2E42_FEE0_0000), 1.908_214_929_270_587_7e-10];
 
 /// ln(n) for n of at least 1, to within 2 units in the last place.
@@ -14,8 +14,8 @@ pub fn ln(n: u32) -> f64 {
 
 /// ln(x) for x that is positive, finite and not subnormal.
 ///
-/// x = 2^e m with m in [sqrt(1/2), sqrt(2)); then ln m = 2 artanh(s) with s = (m - 1) / (m + 1), by its series in s^2, which at
-/// |s| < 0.1716 has fallen below half a unit after the term s^21.
+/// x = 2^e m with m in [sqrt(1/2), sqrt(2)). Then ln m = 2 artanh(s) with s = (m - 1) / (m + 1), computed by its series
+/// in s^2. With |s| < 0.1716, the terms after s^21 are below half a unit in the last place.
 #[inline(always)]
 pub fn of(x: f64) -> f64 {
     let bits = x.to_bits();
@@ -25,7 +25,7 @@ pub fn of(x: f64) -> f64 {
     let mantissa = f64::from_bits((shifted & 0x000F_FFFF_FFFF_FFFF) + 0x3FE6_A09E_667F_3BCD);
     let s = (mantissa - 1.0) / (mantissa + 1.0);
     let square = s * s;
-    // Written out: a loop over the odd numbers would be an array in a GPU's local memory.
+    // The series is written out, since a loop over the odd numbers would put an array into a GPU's local memory.
     let series = square.mul_add(1.0 / 21.0, 1.0 / 19.0);
     let series = square.mul_add(series, 1.0 / 17.0);
     let series = square.mul_add(series, 1.0 / 15.0);

@@ -1,48 +1,52 @@
-//! Mutual information with cubic B-spline windows, after Mattes and others 2003, with the conventions of ITK's metric of that name:
-//! [`PADDING`] bins are kept free at either end, and a bin is as wide as the range over the remaining bins.
+//! Mutual information with cubic B-spline windows (Mattes and others 2003), with the conventions of ITK's metric of
+//! that name: [`PADDING`] bins at either end are kept free, and the range of intensities is divided evenly among the
+//! other bins.
 //!
-//! A window's four weights are whole numbers that sum to [`UNIT`], so that the counts c, sums of weights, do not depend on the order of
-//! the samples.
+//! The four weights of a window are integers that sum to [`UNIT`], so that the counts c, which are sums of weights, do
+//! not depend on the order of the samples.
 //!
-//! With the counts c of the pairs of bins, c_f of a fixed bin, c_m of a moving bin, and N of all, the mutual information in nats is
+//! With the count c of a pair of bins, c_f of a fixed bin, c_m of a moving bin, and N of all, the mutual information in
+//! nats is
 //!
 //! (sum over f of ((sum over m of c (ln c - ln c_m)) - c_f (ln c_f - ln N))) / N.
 //!
 //! Both sums have the order of [`super::entropy`]: [`LANES`](super::entropy::LANES) interleaved partial sums, folded in halves.
 //!
-//! The derivative by a sample's moving value is the sum of ln(c / c_m) over the bins of its window, each times the derivative of
-//! its weight (Mattes and others 2003, eq. 26: the fixed image's share of the logarithm drops out, as the derivatives of the weights
-//! sum to 0). Within a bin that is a [`quadratic`] function of the value. The derivative by the map's row r is the sum over samples of
-//! that, times the moving image's derivative along axis r ([`inner`](super::interpolate::inner)), times
-//! (x, y, z, 1), over the number of samples.
+//! The derivative by a sample's moving value is the sum of ln(c / c_m) over the bins of its window, each times the
+//! derivative of its weight (Mattes and others 2003, eq. 26; c_f is not needed, as the derivatives of the weights sum
+//! to 0). Within a bin, this is a [`quadratic`] function of the value. The derivative by row r of the map is the sum
+//! over samples of that, times the moving image's derivative along axis r ([`inner`](super::interpolate::inner)), times
+//! (x, y, z, 1), divided by the number of samples.
 //!
-//! Order of that sum: along a row of the fixed image [`RowSums`], its 32 lanes folded in f32; then, in f64, [`BLOCK`] consecutive rows
-//! (y fastest, then z) folded; then the blocks in 32 interleaved partial sums, which are folded.
+//! The order of that sum: along a row of the fixed image, [`RowSums`] for each of 32 lanes, which are folded in f32;
+//! then, in f64, [`BLOCK`] consecutive rows (y fastest, then z) are folded; then the blocks are summed as 32
+//! interleaved partial sums, which are folded.
 
 use super::bin::FULL;
 use super::log;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// Bins at either end into which no intensity falls, though windows reach them.
+/// The number of bins at either end that contain no intensity, but which windows reach.
 pub const PADDING: u32 = 2;
 
 /// The sum of a sample's weights.
 pub const UNIT: u32 = 1 << 15;
 
-/// The most samples that a 32-bit counter can hold.
+/// The largest number of samples that a 32-bit counter can hold.
 pub const FILL: u32 = u32::MAX / UNIT;
 
-/// The fewest bins of an image: one besides the padding.
+/// The smallest number of bins of an image: the padding and one more.
 pub const LEAST_BINS: u32 = 2 * PADDING + 1;
 
-/// The factor of [`window`] for stored values from 0 to [`FULL`] and this many bins.
+/// Returns the factor that [`window`] takes for stored values from 0 to [`FULL`] and this many bins.
 #[inline(always)]
 pub fn scale(bins: u32) -> f32 {
     (bins - 2 * PADDING) as f32 / FULL
 }
 
-/// The bin of an intensity that is not interpolated, with the arithmetic of ITK, so that no voxel falls into another one.
+/// Returns the bin of an intensity that is not interpolated. The arithmetic is that of ITK, so that every voxel has the
+/// same bin as there.
 #[inline(always)]
 pub fn bin(intensity: f32, low: f32, high: f32, bins: u32) -> u16 {
     let (low, high) = (f64::from(low), f64::from(high));
@@ -54,7 +58,8 @@ pub fn bin(intensity: f32, low: f32, high: f32, bins: u32) -> u16 {
     (if bin > last { last } else { bin }) as u16
 }
 
-/// The first of the four bins that a window reaches, and the fraction of the value within the second, 0 to 1.
+/// Returns the first of the four bins that a window reaches, and the position of the value within the second bin as a
+/// fraction, 0 to 1.
 ///
 /// # Safety
 /// `value` is between 0 and [`FULL`].
@@ -62,14 +67,15 @@ pub fn bin(intensity: f32, low: f32, high: f32, bins: u32) -> u16 {
 pub unsafe fn window(value: f32, bins: u32, scale: f32) -> (u32, f32) {
     let place = value * scale;
     // The top of the range belongs to the last bin before the padding.
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let whole = unsafe { super::whole::bits(super::whole::of(place)) };
     let last = bins - LEAST_BINS;
     let whole = if whole < last { whole } else { last };
     (whole + PADDING - 1, place - whole as f32)
 }
 
-/// The weights of the four bins for a value at this fraction of the second, and their derivatives by the fraction.
+/// Returns the weights of the four bins for a value at the fraction `into` of the second bin, and their derivatives by
+/// the fraction.
 #[inline(always)]
 pub fn cubic(into: f32) -> ([f32; 4], [f32; 4]) {
     let (x, y) = (into, 1.0 - into);
@@ -83,7 +89,8 @@ pub fn cubic(into: f32) -> ([f32; 4], [f32; 4]) {
     ([first, second, third, last], derivatives)
 }
 
-/// [`cubic`]'s weights as whole numbers that sum to [`UNIT`]: running sums, each rounded once.
+/// Returns the weights of [`cubic`] as integers that sum to [`UNIT`]. They are differences of running sums, each of
+/// which is rounded once.
 ///
 /// # Safety
 /// `into` is between 0 and 1.
@@ -98,8 +105,8 @@ pub unsafe fn weights(into: f32) -> [u32; 4] {
     [first, half - first, UNIT - last - half, last]
 }
 
-/// A moving weight shared out over the four bins of a fixed window: differences of running sums, each rounded once, so that they sum to
-/// the weight.
+/// Divides a moving weight among the four bins of a fixed window. The shares are differences of running sums, each of
+/// which is rounded once, so that they sum to the weight.
 #[inline(always)]
 pub fn shares(weight: u32, fixed: [u32; 4]) -> [u32; 4] {
     let to = |sum: u32| (weight * sum + UNIT / 2) / UNIT;
@@ -107,44 +114,47 @@ pub fn shares(weight: u32, fixed: [u32; 4]) -> [u32; 4] {
     [a, b - a, c - b, weight - c]
 }
 
-/// ln of a count below 2^53; 0 for no counts.
+/// Returns ln of a count below 2^53; 0 for a count of 0.
 #[inline(always)]
 pub fn ln(count: u64) -> f64 {
     log::of(count.max(1) as f64)
 }
 
-/// The count that stands for 0 in a logarithm: where a window just reaches a bin, its weight is rounded to 0 but has a derivative. With a
-/// logarithm of 0 there, as in ITK, which does not round weights, the derivative by the map would be off by up to 4e-4.
+/// Replaces a count of 0 in a logarithm. Where a window barely reaches a bin, its weight is rounded to 0, but the
+/// derivative of the weight is not 0. If the logarithm were taken as 0 there, as in ITK (which does not round weights),
+/// the derivative by the map would be wrong by up to 4e-4.
 const GRAZED: f64 = 0.25;
 
-/// ln(c / c_m) from the count c of a pair of bins and ln(c_m).
+/// Returns ln(c / c_m), from the count c of a pair of bins and ln(c_m).
 #[inline(always)]
 pub fn log_ratio(count: u64, ln_moving: f64) -> f64 {
     let count = if count == 0 { GRAZED } else { count as f64 };
     log::of(count) - ln_moving
 }
 
-/// The term of a pair of bins in its row's sum: its count times its [`log_ratio`].
+/// Returns the term of a pair of bins in the sum of its fixed bin: its count times its [`log_ratio`].
 #[inline(always)]
 pub fn term(count: u64, log_ratio: f64) -> f64 {
     count as f64 * log_ratio
 }
 
-/// The term of a fixed bin in the sum over fixed bins, from its row's sum, its counts and the logarithm of all counts.
+/// Returns the term of a fixed bin in the sum over fixed bins, from the sum of its [`term`]s, its counts and the
+/// logarithm of all counts.
 #[inline(always)]
 pub fn row_term(terms: f64, fixed: u64, ln_all: f64) -> f64 {
     terms - fixed as f64 * (ln(fixed) - ln_all)
 }
 
-/// The mutual information, nats, from the sum over fixed bins; 0 without counts.
+/// Returns the mutual information, in nats, from the sum over fixed bins; 0 without counts.
 #[inline(always)]
 pub fn finish(sum: f64, all: u64) -> f64 {
-    // Never below 0 but by round-off.
+    // It is below 0 only by round-off.
     if all == 0 { 0.0 } else { (sum / all as f64).max(0.0) }
 }
 
-/// The sum of [`log_ratio`] over the four bins of a window, each times the derivative of its weight by the moving value: coefficients of
-/// 1, t and t^2, where t is the fraction of the value within the second bin. `scale` is that of [`scale`].
+/// Returns the sum of [`log_ratio`] over the four bins of a window, each times the derivative of its weight by the
+/// moving value, as the coefficients of 1, t and t^2. Here t is the fraction of the value within the second bin.
+/// `scale` is that of [`scale`].
 #[inline(always)]
 pub fn quadratic(log_ratios: [f64; 4], scale: f32) -> [f32; 3] {
     let [a, b, c, d] = log_ratios;
@@ -155,14 +165,14 @@ pub fn quadratic(log_ratios: [f64; 4], scale: f32) -> [f32; 3] {
     [(constant * scale) as f32, (linear * scale) as f32, (square * scale) as f32]
 }
 
-/// A [`quadratic`] at `into`.
+/// Evaluates a [`quadratic`] at the fraction `into`.
 #[inline(always)]
 pub fn slope(quadratic: [f32; 3], into: f32) -> f32 {
     let [constant, linear, square] = quadratic;
     into.mul_add(into.mul_add(square, linear), constant)
 }
 
-/// The mean of the quadratics of four fixed bins by the weights of a fixed window ([`cubic`]'s).
+/// Returns the mean of the quadratics of four fixed bins, weighted by a fixed window (the weights of [`cubic`]).
 #[inline(always)]
 pub fn mix(quadratics: [[f32; 3]; 4], weights: [f32; 4]) -> [f32; 3] {
     let [a, b, c, d] = quadratics;
@@ -176,7 +186,7 @@ pub fn mix(quadratics: [[f32; 3]; 4], weights: [f32; 4]) -> [f32; 3] {
 /// The sums of one of 32 lanes along a row of the fixed image: lane l takes the voxels x = l, l + 32, ... in that order.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RowSums {
-    /// Of a sample's [`slope`] times the moving image's derivative along x, y and z.
+    /// The sums of a sample's [`slope`] times the moving image's derivative along x, y and z.
     pub ones: [f32; 3],
     /// The same times the voxel's x.
     pub xs: [f32; 3],
@@ -188,13 +198,14 @@ impl RowSums {
     pub fn add(&mut self, x: u32, slope: f32, derivatives: [f32; 3]) {
         let times_x = slope * x as f32;
         let (ones, xs) = (&mut self.ones, &mut self.xs);
-        // Written out: what an array's `map` compiles to is not always in registers.
+        // This is written out, since the result of an array's `map` is not always kept in registers.
         (ones[0], xs[0]) = (slope.mul_add(derivatives[0], ones[0]), times_x.mul_add(derivatives[0], xs[0]));
         (ones[1], xs[1]) = (slope.mul_add(derivatives[1], ones[1]), times_x.mul_add(derivatives[1], xs[1]));
         (ones[2], xs[2]) = (slope.mul_add(derivatives[2], ones[2]), times_x.mul_add(derivatives[2], xs[2]));
     }
 
-    /// What the row at (y, z) adds to the derivative by the map's twelve coefficients, from its folded sums; exact.
+    /// Returns, from the folded sums of the row at (y, z), what the row adds to the derivative by the map's twelve
+    /// coefficients. The products are exact.
     #[inline(always)]
     pub fn by_map(&self, y: u32, z: u32) -> [[f64; 4]; 3] {
         let (y, z) = (f64::from(y), f64::from(z));

@@ -1,5 +1,5 @@
-//! Pure functions, compiled for the GPU and for the CPU with the same bits. Every fused multiply-add is written out: neither compiler may
-//! contract or reorder.
+//! Pure functions, compiled for the GPU and for the CPU, with the same bits on both. Every fused multiply-add is
+//! explicit, since the compilers neither fuse nor reorder floating-point operations.
 
 pub mod affine;
 pub mod apart;

@@ -1,6 +1,7 @@
-//! Numbers of any type as intensities.
+//! Conversion of numbers to intensities.
 
-/// A number as f32, rounded to the nearest. A NaN keeps its sign and the upper bits of its payload, as on x86: PTX knows one NaN alone.
+/// Converts a number to f32, rounded to the nearest. A NaN keeps its sign and the upper bits of its payload, as on x86;
+/// the conversion instruction of PTX would return a canonical NaN.
 #[inline(always)]
 pub fn narrowed(number: f64) -> f32 {
     let bits = number.to_bits();

@@ -1,10 +1,11 @@
-//! Partial volume (Shams 2009, section 3.4, eq. 9): instead of being interpolated, a sample counts in the bin of each of its eight
-//! neighbours, with the neighbour's trilinear weight.
+//! Partial volume interpolation (Shams 2009, section 3.4, eq. 9): no value is interpolated. Instead, a sample is
+//! counted in the bin of each of its eight neighbours, with that neighbour's trilinear weight.
 //!
-//! Weights are whole numbers that add up to one unit, so that the counters stay integers and their order does not matter. The unit is
-//! split between the lower and the upper plane, `upper = round(unit * z)`, halves up, and `lower = unit - upper`; then each part
-//! between its rows by y, and each of these between its voxels by x. A weight is within 1.5 of the unit times eq. 9's product.
-//! Entropies do not depend on the unit; the number of samples is the sum of the counters over it.
+//! Weights are integers that sum to a unit, so that counters are integers and the order of the samples does not matter.
+//! The unit is split between the lower and the upper plane, `upper = round(unit * z)`, halves up, and `lower = unit -
+//! upper`. Each part is then split between its rows by y, and each of these between its voxels by x. A weight differs
+//! from the unit times the product of eq. 9 by at most 1.5. Entropies do not depend on the unit. The number of samples
+//! is the sum of the counters divided by the unit.
 
 use super::{bin, whole};
 #[cfg(target_arch = "nvptx64")]
@@ -16,18 +17,18 @@ const MOST_BITS: u32 = 12;
 /// log2 of the least unit, below which weights would be too coarse.
 const LEAST_BITS: u32 = 4;
 
-/// The unit for an image of this many voxels: the largest power of two, 2^12 at most, with which as many samples fit 32-bit counters;
-/// `None` where it would be below 2^4.
+/// Returns the unit for an image of this many voxels: the largest power of two, at most 2^12, with which 32-bit
+/// counters cannot overflow. Returns `None` if it would be below 2^4.
 pub fn unit(voxels: u64) -> Option<u32> {
     let fits = |&unit: &u32| voxels < (1_u64 << 32) / u64::from(unit);
     (LEAST_BITS..=MOST_BITS).rev().map(|bits| 1 << bits).find(fits)
 }
 
-/// Rows along x of the eight neighbours: (y, z), (y + 1, z), (y, z + 1), (y + 1, z + 1).
+/// The number of rows along x of the eight neighbours: (y, z), (y + 1, z), (y, z + 1), (y + 1, z + 1).
 pub const ROWS: u32 = 4;
 
-/// The weights, in whole parts of `unit`, of two neighbours along x in row `row` of [`ROWS`], for fractions along x, y and z from 0 to
-/// below 1.
+/// Returns the weights, which are parts of `unit`, of the two neighbours along x in row `row` of [`ROWS`]. The
+/// fractions along x, y and z are 0 to below 1.
 #[inline(always)]
 pub fn weights(fraction: [f32; 3], unit: u32, row: u32) -> [u32; 2] {
     let [x, y, z] = fraction;
@@ -38,7 +39,8 @@ pub fn weights(fraction: [f32; 3], unit: u32, row: u32) -> [u32; 2] {
     unsafe { [whole::bits(whole::of(low)), whole::bits(whole::of(high))] }
 }
 
-/// The joint indices, less `first`, of a fixed bin and the stored values of two neighbours, one in each half of a word.
+/// Returns the joint indices, minus `first`, of a fixed bin and the stored values of two neighbours, one in each half
+/// of a word.
 #[inline(always)]
 pub fn pairs(fixed: u32, fixed_bins: u32, word: u32, scale: f32, first: u32) -> [u32; 2] {
     // SAFETY: stored values are in range.
@@ -46,7 +48,7 @@ pub fn pairs(fixed: u32, fixed_bins: u32, word: u32, scale: f32, first: u32) -> 
     [pair(word & 0xFFFF), pair(word >> 16)]
 }
 
-/// A whole number split between the lower and the upper neighbour, in whole numbers.
+/// Splits an integer between the lower and the upper neighbour, in integers.
 #[inline(always)]
 fn split(part: f32, fraction: f32) -> [f32; 2] {
     // SAFETY: from 0.5 to half more than the unit.

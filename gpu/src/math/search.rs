@@ -1,13 +1,14 @@
-//! Search for displacements (Heinrich et al. 2013): what is around a voxel as bits that different kinds of images share, the cost of a
-//! displacement by the bits that differ, and the coupling of neighbours.
+//! Discrete search for displacements (Heinrich et al. 2013): a binary descriptor of a voxel's surroundings that is
+//! comparable between different kinds of images, the cost of a displacement as the number of bits that differ, and the
+//! coupling of neighbouring cells.
 
-/// The fixed image's intensities are compared with this many bits.
+/// Bits of an intensity that the descriptors use.
 pub const BITS: u32 = 10;
 
-/// The variance that noise is taken to have: the sum of 27 squared differences, of intensities of [`BITS`].
+/// The sum of 27 squared differences, of intensities of [`BITS`] bits, that noise alone is assumed to give.
 const NOISE: u64 = 100;
 
-/// Pairs of neighbours on different axes: the axis and the way of both.
+/// The pairs of neighbours on different axes. Each neighbour is given by its axis and its direction.
 const PAIRS: [[(usize, i32); 2]; 12] = [
     [(0, -1), (1, -1)],
     [(0, -1), (1, 1)],
@@ -23,12 +24,13 @@ const PAIRS: [[(usize, i32); 2]; 12] = [
     [(1, 1), (2, 1)],
 ];
 
-/// A pair has a bit for each of these differences that its own is below, in thousandths of the mean of all pairs: where exp(-difference)
-/// passes 1 to 5 sixths.
+/// Thresholds for the difference of a pair's patches, in thousandths of the mean difference of all pairs. A pair has a
+/// bit for each threshold, set if its difference is below. At the thresholds, exp(-difference) is 1/6 to 5/6.
 const LIMITS: [u64; 5] = [1792, 1099, 693, 405, 182];
 
-/// The self-similarity context of a voxel: for 12 pairs of its neighbours how much the patches around them differ, 5 bits each, as a
-/// thermometer. It is the same for all contrasts, also inverted ones. `value` has the intensity, of [`BITS`], at an offset from the voxel.
+/// Returns the self-similarity context of a voxel: for each of 12 pairs of its neighbours, how much the patches around
+/// the two differ, as a thermometer code of 5 bits. It does not depend on the contrast of the image, even if that is
+/// inverted. `value` returns the intensity, of [`BITS`] bits, at an offset from the voxel.
 #[inline(always)]
 pub fn descriptor(value: impl Fn([i32; 3]) -> i32) -> u64 {
     let mut differences = [0; 12];
@@ -41,7 +43,7 @@ pub fn descriptor(value: impl Fn([i32; 3]) -> i32) -> u64 {
         least = if difference < least { difference } else { least };
         pair += 1;
     }
-    // Twelve times the mean difference from the least one.
+    // Twelve times the mean difference of all pairs, less the smallest difference, plus noise.
     let scale = sum - 12 * least + 12 * NOISE;
     let mut bits = 0;
     let mut pair = 0;
@@ -57,7 +59,7 @@ pub fn descriptor(value: impl Fn([i32; 3]) -> i32) -> u64 {
     bits
 }
 
-/// The sum of squared differences of two patches of 3 x 3 x 3 voxels.
+/// Returns the sum of squared differences of two patches of 3 x 3 x 3 voxels, around two neighbours of the voxel.
 #[inline(always)]
 fn difference(value: &impl Fn([i32; 3]) -> i32, [a, b]: [(usize, i32); 2]) -> u32 {
     let offset = |(axis, way): (usize, i32)| {
@@ -74,14 +76,16 @@ fn difference(value: &impl Fn([i32; 3]) -> i32, [a, b]: [(usize, i32); 2]) -> u3
     sum
 }
 
-/// What a displacement along one axis costs by how far it is from that of the cells around, both in voxels.
+/// Returns the cost, along one axis, of the difference of a displacement from the smoothed displacement of the cells
+/// around, both in voxels.
 #[inline(always)]
 pub fn pull(weight: f32, displacement: i32, near: f32) -> f32 {
     let away = displacement as f32 - near;
     weight * away * away
 }
 
-/// The displacement that searches in both directions agree on: the mean of `there`, u(x), and the opposite of `back`, v(x + u(x)).
+/// Returns the displacement on which searches in both directions agree: the mean of `there`, which is u(x), and of the
+/// negative of `back`, which is v(x + u(x)).
 #[inline(always)]
 pub fn consistent(there: [f32; 3], back: [f32; 3]) -> [f32; 3] {
     [0.5 * (there[0] - back[0]), 0.5 * (there[1] - back[1]), 0.5 * (there[2] - back[2])]

@@ -1,36 +1,37 @@
-//! Volumes in strips. A plane is cut along x into strips of [`WIDTH`] voxels, which lie one after the other in memory, each with all its
-//! rows. So four rows of a strip of words are 128 bytes, a line of memory, and what a warp samples in a patch of 8 x 4 voxels lies in
-//! few lines. The planes follow each other as ever.
+//! The memory layout of volumes in strips. Each plane is cut along x into strips of [`WIDTH`] voxels. The strips follow
+//! each other in memory, each with all its rows. Four rows of a strip of words are then 128 bytes, one cache line, and
+//! the words that a warp reads for a patch of 8 x 4 voxels are in few cache lines. Planes follow each other as in other
+//! volumes.
 
 /// Voxels of a strip along x.
 pub const WIDTH: u32 = 8;
 
-/// Voxels of a strip in a plane of a volume of this size.
+/// Returns the number of voxels of a strip in a plane of a volume of this size.
 #[inline(always)]
 pub const fn strip(size: [u32; 3]) -> u32 {
     WIDTH * size[1]
 }
 
-/// Voxels from one plane to the next: its strips, of which the last may reach beyond the rows.
+/// Returns the number of voxels from one plane to the next. The last strip of a plane may reach beyond the rows.
 #[inline(always)]
 pub const fn plane(size: [u32; 3]) -> u32 {
     strip(size) * size[0].div_ceil(WIDTH)
 }
 
-/// The index in memory of a voxel.
+/// Returns the index in memory of a voxel.
 #[inline(always)]
 pub const fn index([x, y, z]: [u32; 3], size: [u32; 3]) -> u32 {
     x % WIDTH + WIDTH * y + strip(size) * (x / WIDTH) + plane(size) * z
 }
 
-/// The voxel of an index in memory. Its x may lie beyond the rows.
+/// Returns the voxel at an index in memory. Its x may be beyond the end of the row.
 ///
 /// # Safety
 /// No size is 0.
 #[inline(always)]
 pub unsafe fn voxel(index: u32, size: [u32; 3]) -> [u32; 3] {
     let (strip, plane) = (strip(size), plane(size));
-    // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
+    // SAFETY: by this function's contract; without it a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(strip > 0 && plane > 0) };
     let (z, in_plane) = (index / plane, index % plane);
     let (column, in_strip) = (in_plane / strip, in_plane % strip);

@@ -1,30 +1,32 @@
-//! From a joint histogram to mutual information, or its normalised form, and the tables that [`flow::score`](super::flow::score) reads.
+//! Computes mutual information, or its normalised form, and the tables that [`flow::score`](super::flow::score) reads,
+//! from a joint histogram.
 //!
-//! Counts are smoothed by a Gaussian window along both sides and divided by their number: the joint density P(f, m). The score of a pair of
-//! intensities is the derivative by m of ln P(f, m) - ln P(m) for mutual information (Chefd'hotel 2002, after Hermosillo), of
-//! NMI ln P(f, m) - ln P(m) for its normalised form. The information at f is the mean of the score's square over P(m | f).
+//! The counts are smoothed by a Gaussian window along both axes and divided by their sum, which gives the joint density
+//! P(f, m). For mutual information, the score of a pair of intensities is the derivative by m of ln P(f, m) - ln P(m)
+//! (Chefd'hotel 2002, after Hermosillo); for its normalised form, it is that of NMI ln P(f, m) - ln P(m). The
+//! information at f is the mean of the squared score over P(m | f).
 //!
-//! Sums over f for each m and over either image's bins are in the order of [`entropy`](super::entropy), sums over m for each f one after
-//! the other.
+//! Sums over f for each m, and over either image's bins, have the order of [`entropy`](super::entropy). Sums over m for
+//! each f are taken one after the other.
 
 use super::log;
 
-/// What is added to densities, so that their logarithms are finite.
+/// Added to densities, so that their logarithms are finite.
 const FLOOR: f64 = 1e-9;
 
-/// What smoothed counts are multiplied by to be a density, for so many counts in all.
+/// Returns the factor that turns smoothed counts into a density; `total` is the sum of all counts.
 #[inline(always)]
 pub fn scale(total: u64) -> f64 {
     if total == 0 { 0.0 } else { 1.0 / total as f64 }
 }
 
-/// The logarithm of a density.
+/// Returns the logarithm of a density.
 #[inline(always)]
 pub fn logarithm(density: f64) -> f64 {
     log::of(density + FLOOR)
 }
 
-/// The bin `offset` beyond another one, less `reach`; mirrored at both ends of the table. `reach` is at most `bins`.
+/// Returns the bin `bin + offset - reach`, mirrored at both ends of the table. `reach` is at most `bins`.
 #[inline(always)]
 pub fn neighbour(bin: u32, offset: u32, reach: u32, bins: u32) -> u32 {
     let i = bin as i32 + offset as i32 - reach as i32;
@@ -33,38 +35,41 @@ pub fn neighbour(bin: u32, offset: u32, reach: u32, bins: u32) -> u32 {
     (if i > last { 2 * last + 1 - i } else { i }) as u32
 }
 
-/// The bins between which a derivative at `m` is taken: one-sided at the ends.
+/// Returns the two bins whose difference gives the derivative at `m`, which is one-sided at the ends.
 #[inline(always)]
 pub fn around(m: u32, bins: u32) -> [u32; 2] {
     [m.saturating_sub(1), if m + 1 < bins { m + 1 } else { bins - 1 }]
 }
 
-/// The score between the bins [`around`] m, of the logarithms there: the joint density's and the moving image's. `share`: see [`Value`].
+/// Returns the score at m, from the logarithms of the joint density and of the moving image's density at the two bins
+/// [`around`] m. `share` is [`Value::share`].
 #[inline(always)]
 pub fn score([low, high]: [u32; 2], joint: [f64; 2], moving: [f64; 2], share: f64) -> f64 {
     let part = if high - low == 2 { 0.5 } else { 1.0 };
     part * (share * (joint[1] - joint[0]) - (moving[1] - moving[0]))
 }
 
-/// The information at f: of the sum over m of squared scores, each times the joint density, and the fixed image's density.
+/// Returns the information at f, from the sum over m of squared scores times the joint density, and from the fixed
+/// image's density at f.
 #[inline(always)]
 pub fn information(squares: f64, fixed: f64) -> f32 {
     (squares / (fixed + FLOOR)) as f32
 }
 
-/// What a joint density says.
+/// The value of the metric for a joint density.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Value {
-    /// What is climbed.
+    /// The value that the forces maximise: mutual information in nats, or its normalised form.
     pub value: f64,
     /// Mutual information, nats.
     pub nats: f64,
-    /// What the joint logarithm counts in a score.
+    /// The factor of the joint density's logarithm in a score: 1, or the normalised mutual information.
     pub share: f64,
 }
 
 impl Value {
-    /// Of the sums of density times logarithm over the fixed image's, the moving image's and the joint density; 0 where nothing was counted.
+    /// Computes the value from the sums of density times logarithm, over the fixed image's, the moving image's and the
+    /// joint density. All is 0 if nothing was counted.
     #[inline(always)]
     pub fn new([fixed, moving, joint]: [f64; 3], normalised: bool, total: u64) -> Self {
         if total == 0 {

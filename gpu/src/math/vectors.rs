@@ -1,8 +1,8 @@
-//! From displacements in voxels to vectors in mm, in double precision: products and sums in the order x, y, z, constant, none of them
-//! fused.
+//! Converts displacements in voxels to vectors in mm, in double precision. Products are summed in the order x, y, z,
+//! constant, without fused multiply-adds.
 
-/// Maps of points as 3x4 matrices by rows, the constant last: a voxel x that the displacement u belongs to lies at `own`(x) and goes to
-/// `to`(`from`(x) + u), both in LPS mm.
+/// Maps of points as 3x4 matrices by rows, the constant last. A voxel x with the displacement u is at `own`(x), and is
+/// moved to `to`(`from`(x) + u), both in LPS mm.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VectorMaps {
@@ -11,7 +11,7 @@ pub struct VectorMaps {
     pub own: [[f64; 4]; 3],
 }
 
-/// How far a voxel goes, mm.
+/// Returns the vector by which a voxel is moved, in mm.
 #[inline(always)]
 pub fn vector(maps: &VectorMaps, voxel: [u32; 3], displacement: [f32; 3]) -> [f32; 3] {
     let voxel = voxel.map(f64::from);

@@ -1,55 +1,61 @@
-//! Viola's mutual information from Gaussian windows over pairs of samples, one of a set A and one of a set B (Lin & Medioni,
-//! algorithm 1, eq. 4 to 6), and its derivative (algorithm 2, eq. 7 to 10). The fixed intensity of a sample is u, the moving one v.
+//! Viola's mutual information, estimated by Gaussian windows over all pairs of samples, one of a set A and one of a set
+//! B (Lin & Medioni, algorithm 1, eq. 4 to 6), and its derivative (algorithm 2, eq. 7 to 10). A sample has the fixed
+//! intensity u and the moving intensity v.
 //!
-//! Intensities are scaled so that a window is [`gauss::window`] of their difference. A sample outside the moving image is given
-//! intensities [`far`] away, where it adds [`gauss::LEAST`] to a sum; A and B are filled up with such samples to whole chunks.
+//! Intensities are scaled so that a window is [`gauss::window`] of their difference. A sample outside the moving image
+//! gets intensities that are [`far`] away, so that it adds only [`gauss::LEAST`] to a sum. A and B are filled up with
+//! such samples to whole chunks.
 //!
-//! Equation 6 as printed makes the joint density a product of two windows, and so does [`Product`]. In line 15 of algorithm 2 as
-//! printed one variance divides both weights of equation 8, which holds for that case alone; here each window has its own variance.
+//! In equation 6 as printed, the joint window is the product of the two windows; [`Product`] does the same. In line 15
+//! of algorithm 2 as printed, one variance divides both weights of equation 8, which is valid in that case only. Here
+//! each window has its own variance.
 //!
-//! The order of a sum, which starts at 0, is fixed. A sum over a set adds [`CHUNK`] samples one after the other in f32, [`SEGMENT`] such
-//! sums one after the other in f64, [`STRETCH`] segments one after the other, and then the stretches. A sum of one number per sample
-//! folds each 32 in a row ([`fold`](super::entropy::fold)) and then adds the results one after the other; the derivative runs through B
-//! and then on through A.
+//! The order of every sum is fixed. A sum over a set is taken in four stages, each of which starts at 0 and adds terms
+//! one after the other: [`CHUNK`] samples in f32, [`SEGMENT`] chunks in f64, [`STRETCH`] segments, and all stretches. A
+//! sum of one number per sample folds each 32 consecutive numbers ([`fold`](super::entropy::fold)) and then adds the
+//! results one after the other. For the derivative, this sum runs over B and then over A.
 
 use super::windows::{Any, Windows};
 use super::{bin, gauss, log};
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// Samples that are summed in f32.
+/// Samples of a chunk, which are summed in f32.
 pub const CHUNK: usize = 64;
-/// Chunks that are summed in f64: a segment.
+/// Chunks of a segment, whose sums are added in f64.
 pub const SEGMENT: usize = 8;
-/// Segments that are then summed: a stretch.
+/// Segments of a stretch, whose sums are then added.
 pub const STRETCH: usize = 16;
 
-/// The factor of stored values for windows of the standard deviation `sigma`, in stored values.
+/// Returns the factor by which stored values are scaled, for windows with the standard deviation `sigma`, in stored
+/// values.
 #[inline(always)]
 pub fn scale(sigma: f64) -> f32 {
     (gauss::SCALE / sigma) as f32
 }
 
-/// The most times that the window of the joint density may be wider than those of u and v.
+/// How many times wider than the windows of u and v the joint window may be.
 pub const WIDEST: f64 = 8.0;
 
-/// The scaled intensity of a sample that is not to count: no farther away than necessary, because the derivative takes its distance times
-/// the least window.
+/// Returns the scaled intensity given to a sample that does not count. It is no farther away than necessary, because
+/// the derivative contains the product of its distance and the least window.
 #[inline(always)]
 pub fn far(scale: f32) -> f32 {
     scale.mul_add(bin::FULL, WIDEST as f32 * 2.0 * gauss::REACH)
 }
 
-/// A number for the fixed and one for the moving intensity: a sample's scaled intensities, their differences, or their windows.
+/// A pair of numbers, one for the fixed and one for the moving intensity: scaled intensities of a sample, their
+/// differences, or their windows.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Scaled {
-    /// Of the fixed intensity.
+    /// For the fixed intensity.
     pub u: f32,
-    /// Of the moving intensity.
+    /// For the moving intensity.
     pub v: f32,
 }
 
-/// A sample's fixed and moving stored values times `scales`, or [`far`] away where it is not `inside` the moving image.
+/// Returns a sample's fixed and moving stored values times `scales`, or values that are [`far`] away if the sample is
+/// not `inside` the moving image.
 #[inline(always)]
 pub fn scaled(values: [f32; 2], inside: bool, scales: Scaled) -> Scaled {
     let u = if inside { values[0] * scales.u } else { far(scales.u) };
@@ -59,14 +65,15 @@ pub fn scaled(values: [f32; 2], inside: bool, scales: Scaled) -> Scaled {
 
 /// The window of the joint density.
 pub trait Joint: Copy {
-    /// Two numbers whose product is the joint window, from the scaled differences `d` of both intensities and their windows `g`.
+    /// Returns two numbers whose product is the joint window, from the scaled differences `d` of both intensities and
+    /// their windows `g`.
     fn factors(self, d: Scaled, g: Scaled) -> [f32; 2];
 
-    /// Its squared scale along v over that of the window of v.
+    /// Returns the squared scale of the joint window along v, divided by that of the window of v.
     fn square(self) -> f32;
 
-    /// The weight of a pair of samples in eq. 7, with the opposite sign: the joint window times `weights.joint`, less the window of v
-    /// times `weights.v`.
+    /// Returns the weight of a pair of samples in eq. 7, with the opposite sign: the joint window times
+    /// `weights.joint`, minus the window of v times `weights.v`.
     fn weight(self, d: Scaled, g: Scaled, weights: Weights) -> f32;
 }
 
@@ -74,12 +81,12 @@ pub trait Joint: Copy {
 #[derive(Debug, Clone, Copy)]
 pub struct Product;
 
-/// A Gaussian with standard deviations of its own.
+/// A joint window that is a Gaussian with its own standard deviations.
 #[derive(Debug, Clone, Copy)]
 pub struct Own {
-    /// Its squared scale along u over that of the window of u.
+    /// Its squared scale along u, divided by that of the window of u.
     pub u: f32,
-    /// Its squared scale along v over that of the window of v.
+    /// Its squared scale along v, divided by that of the window of v.
     pub v: f32,
 }
 
@@ -120,15 +127,15 @@ impl Joint for Own {
 /// The sums over A for a sample of B (lines 7 to 9 of algorithm 1).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sums<T> {
-    /// Of the window of u: A_u.
+    /// The sum of the windows of u: A_u.
     pub u: T,
-    /// Of the window of v: A_v.
+    /// The sum of the windows of v: A_v.
     pub v: T,
-    /// Of the joint window: A_uv.
+    /// The sum of the joint windows: A_uv.
     pub joint: T,
-    /// Of the window of v times the scaled difference of moving intensities.
+    /// The sum of the windows of v times the scaled differences of moving intensities.
     pub slope_v: T,
-    /// Of the joint window times the scaled difference of moving intensities.
+    /// The sum of the joint windows times the scaled differences of moving intensities.
     pub slope_joint: T,
 }
 
@@ -139,7 +146,8 @@ impl Sums<f32> {
         self.add_by::<SLOPE, Any>(i, j, joint, 0);
     }
 
-    /// [`add`](Self::add) with windows computed as `W` says; `turn` is the number of the pair in a row.
+    /// [`add`](Self::add) with windows computed as `W` says. `turn` is the number of the pair among those that a thread
+    /// computes in a row.
     #[inline(always)]
     pub fn add_by<const SLOPE: bool, W: Windows>(&mut self, i: Scaled, j: Scaled, joint: impl Joint, turn: u32) {
         let d = Scaled { u: i.u - j.u, v: i.v - j.v };
@@ -168,24 +176,26 @@ impl Sums<f64> {
         }
     }
 
-    /// What a sample of B inside the moving image adds to the outer sums (lines 10 to 12 of algorithm 1): ln A_u, ln A_v and ln A_uv.
+    /// Returns what a sample of B inside the moving image adds to the outer sums (lines 10 to 12 of algorithm 1): ln
+    /// A_u, ln A_v and ln A_uv.
     #[inline(always)]
     pub fn logarithms(self) -> [f64; 3] {
         [log::of(self.u), log::of(self.v), log::of(self.joint)]
     }
 
-    /// The derivative of the mutual information by the intensity v of this sample of B, which lies inside, without the factor that
-    /// [`derivative`] applies.
+    /// Returns the derivative of the mutual information by the intensity v of this sample of B, which is inside,
+    /// without the factor that [`derivative`] applies.
     #[inline(always)]
     pub fn coefficient(self, joint: impl Joint) -> f64 {
         self.slope_v / self.v - f64::from(joint.square()) * self.slope_joint / self.joint
     }
 
-    /// The [`Weights`] of a sample inside, for [`pull`].
+    /// Returns the [`Weights`] of a sample inside, for [`pull`].
     #[inline(always)]
     pub fn weights(self, joint: impl Joint) -> Weights {
         let of_joint = f64::from(joint.square()) / self.joint;
-        // Limited, so that nothing overflows where no sample of A is near and the joint window is far narrower than that of v.
+        // Limited, so that nothing overflows if no sample of A is near and the joint window is far narrower than that
+        // of v.
         const MOST: f64 = (1_u128 << 126) as f64;
         Weights { v: (1.0 / self.v) as f32, joint: (if of_joint < MOST { of_joint } else { MOST }) as f32 }
     }
@@ -220,7 +230,8 @@ pub fn pull(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Joint)
     pull_by::<Any>(sum, i, weights, j, joint, 0)
 }
 
-/// [`pull`] with windows computed as `W` says; `turn` is the number of the pair in a row.
+/// [`pull`] with windows computed as `W` says. `turn` is the number of the pair among those that a thread computes in a
+/// row.
 #[inline(always)]
 pub fn pull_by<W: Windows>(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Joint, turn: u32) -> f32 {
     let d = Scaled { u: i.u - j.u, v: i.v - j.v };
@@ -242,8 +253,9 @@ pub struct Entropies {
     pub mi: f64,
 }
 
-/// The entropies, from the outer sums of [`Sums::logarithms`] and the numbers of samples of A and B inside; all 0 unless both sets have
-/// some. `norms` are minus the logarithms of the three windows at their centre, as densities of stored values.
+/// Computes the entropies from the outer sums of [`Sums::logarithms`] and the numbers of samples of A and B inside
+/// (`overlap`). All are 0 unless both sets have samples inside. `norms` are the negative logarithms of the three
+/// windows at their centre, as densities of stored values.
 #[inline(always)]
 pub fn finish(logarithms: [f64; 3], overlap: [u32; 2], norms: [f64; 3]) -> Entropies {
     let [a, b] = overlap;
@@ -256,8 +268,9 @@ pub fn finish(logarithms: [f64; 3], overlap: [u32; 2], norms: [f64; 3]) -> Entro
     Entropies { fixed, moving, joint, mi: fixed + moving - joint }
 }
 
-/// The derivative of the mutual information by a coefficient of the map, from the sum of [`by_map`] over B and A; 0 unless both sets have
-/// samples inside. The derivative of 2^-(s d)^2 by d is -2 ln 2 s (s d) times itself.
+/// Returns the derivative of the mutual information by a coefficient of the map, from the sum of [`by_map`] over B and
+/// A; 0 unless both sets have samples inside. The factor comes from the derivative of 2^-(s d)^2 by d, which is -2 ln 2
+/// s (s d) times the function itself.
 #[inline(always)]
 pub fn derivative(sum: f64, scale_v: f32, overlap: [u32; 2]) -> f64 {
     let [a, b] = overlap;
@@ -265,9 +278,9 @@ pub fn derivative(sum: f64, scale_v: f32, overlap: [u32; 2]) -> f64 {
     if a == 0 || b == 0 { 0.0 } else { sum * factor }
 }
 
-/// What a sample adds to the derivative by the coefficient in this row and column of its map. `coefficient` is the derivative of the
-/// mutual information by the sample's v (0 outside), `slope` the gradient of the moving image along x, y and z in stored values per
-/// voxel, `voxel` the sample's voxel of the fixed image.
+/// Returns what a sample adds to the derivative by the coefficient in this row and column of its map. `coefficient` is
+/// the derivative of the mutual information by the sample's v (0 outside), `slope` is the gradient of the moving image
+/// along x, y and z in stored values per voxel, and `voxel` is the sample's voxel of the fixed image.
 #[inline(always)]
 pub fn by_map(coefficient: f64, slope: [f32; 3], voxel: [u32; 3], row: usize, column: usize) -> f64 {
     let place = if column < 3 { f64::from(voxel[column]) } else { 1.0 };

@@ -1,34 +1,36 @@
-//! Ways to compute the Gaussian windows of a pair of samples: [`gauss::window`] for any pair, a shorter one with the same bits for pairs
-//! whose fixed intensities lie near each other, and an approximate one.
+//! Three ways to compute the Gaussian windows of a pair of samples: [`gauss::window`] for any pair, a shorter one with
+//! the same bits for pairs whose fixed intensities are near each other, and an approximate one.
 
 use super::gauss;
 
 /// A way to compute the windows of the fixed intensities u and the moving intensities v.
 pub trait Windows {
-    /// The window of a scaled difference `d` of fixed intensities. `turn` is the number of the pair among those that a thread computes in
-    /// a row.
+    /// Returns the window of a scaled difference `d` of fixed intensities. `turn` is the number of the pair among those
+    /// that a thread computes in a row.
     fn u(d: f32, turn: u32) -> f32;
 
-    /// The window of a scaled difference of moving intensities, for a pair whose window of u is computed as well.
+    /// Returns the window of a scaled difference of moving intensities, for a pair whose window of u is computed as
+    /// well.
     fn v(d: f32, turn: u32) -> f32;
 
-    /// The window of a scaled difference of moving intensities, for a pair whose window of u is not needed.
+    /// Returns the window of a scaled difference of moving intensities, for a pair whose window of u is not needed.
     #[inline(always)]
     fn v_alone(d: f32, turn: u32) -> f32 {
         Self::v(d, turn)
     }
 }
 
-/// For any pair.
+/// Computes the windows of any pair.
 #[derive(Debug, Clone, Copy)]
 pub struct Any;
 
-/// For pairs whose fixed intensities differ by at most [`gauss::REACH`]; the same bits as [`Any`].
+/// Computes the windows of pairs whose fixed intensities differ by at most [`gauss::REACH`], with the same bits as
+/// [`Any`].
 #[derive(Debug, Clone, Copy)]
 pub struct Near;
 
-/// Approximate, with bits that depend on the GPU: most by its special-function unit and, so that no unit waits for another, some by the
-/// polynomial.
+/// Computes approximate windows, whose bits depend on the GPU. Most are computed by its special-function units and some
+/// by the polynomial, so that both kinds of units are busy.
 #[derive(Debug, Clone, Copy)]
 pub struct Fast;
 

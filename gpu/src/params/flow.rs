@@ -1,4 +1,5 @@
-//! Parameters of deformable registration. Displacement fields and forces lie in memory as [`crate::math::field`] says.
+//! Parameters of the kernels of deformable registration. The memory layout of displacement fields and forces is that of
+//! [`crate::math::field`].
 
 use super::{Affine, VectorMaps};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -13,24 +14,24 @@ pub struct CopyWords {
     pub to: DeviceSliceMut<u32>,
     /// Words to copy.
     pub len: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
-/// Two images and the displacement field between them. A voxel of the fixed image is first displaced by the field, then taken to the
-/// moving image by `map`.
+/// Two images and the displacement field between them. The field displaces a voxel of the fixed image; `map` then takes
+/// it to the moving image.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct FlowImages {
     /// One 16-bit stored value per voxel.
     pub fixed: DeviceSlice<u16>,
-    /// As [`Images::moving`](super::Images::moving) where that is `fine`.
+    /// As [`Images::moving`](super::Images::moving) with 16-bit values (`fine`).
     pub moving: DeviceSlice<u32>,
     /// The displacement field on the fixed image's grid, in its voxels.
     pub field: DeviceSlice<f32>,
-    /// A number per voxel of the fixed image: 0 where it has no force. Used where `masked` says so.
+    /// The mask of the fixed image, a number per voxel: where it is 0, there is no force. Read if `masked[0]` is 1.
     pub fixed_mask: DeviceSlice<u8>,
-    /// The same of the moving image, where the voxel nearest to a position decides.
+    /// The mask of the moving image, read at the voxel nearest to a position if `masked[1]` is 1.
     pub moving_mask: DeviceSlice<u8>,
     /// Position in the fixed image to position in the moving image, in voxels.
     pub map: Affine,
@@ -40,9 +41,10 @@ pub struct FlowImages {
     pub moving_size: [u32; 3],
     /// Whether the fixed and the moving image have a mask, 0 or 1.
     pub masked: [u32; 2],
-    /// The halves of the fixed image whose voxels count: the sum of their numbers, see [`half`](crate::math::flow::half).
+    /// The halves of the fixed image whose voxels count, as the sum of their numbers: 1, 2, or 3 for both. See
+    /// [`half`](crate::math::flow::half).
     pub halves: u32,
-    /// What tells the halves apart: see [`half`](crate::math::flow::half).
+    /// 1 / the side in voxels, along x, y and z, of the blocks of a half: see [`half`](crate::math::flow::half).
     pub blocks: [f32; 3],
 }
 
@@ -56,46 +58,48 @@ pub struct FlowPairs {
     pub pairs: DeviceSliceMut<u16>,
     /// Bins of each image, 2 to 255.
     pub bins: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
-/// Parameters of the kernels of [`table`](crate::kernels::flow::table). What they write is working space, but for `tables` and `value`.
+/// Parameters of the kernels of [`table`](crate::kernels::flow::table). All that they write is working space, except
+/// `tables` and `value`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct FlowTable {
-    /// The joint histogram: the pair (f, m) is at `f + bins * m`; set to 0.
+    /// The joint histogram: the pair (f, m) is at `f + bins * m`. The kernels leave it at 0.
     pub counts: DeviceSliceMut<u32>,
-    /// `2 * reach + 1` numbers: the window that counts are smoothed by.
+    /// `2 * reach + 1` numbers: the window by which the counts are smoothed.
     pub weights: DeviceSlice<f64>,
-    /// A number per pair: smoothed counts, and later terms of the information.
+    /// A number per pair of bins: the smoothed counts, and later the terms of the information.
     pub smoothed: DeviceSliceMut<f64>,
-    /// A number per pair: the joint density.
+    /// A number per pair of bins: the joint density.
     pub density: DeviceSliceMut<f64>,
-    /// A number per pair: its logarithms.
+    /// A number per pair of bins: the logarithm of the joint density.
     pub logarithms: DeviceSliceMut<f64>,
-    /// Four times `bins` numbers and one: for each m the sum of density times logarithm, then the density; for each f the density; for each
-    /// m the density's logarithm; and [`Value::share`](crate::math::table::Value::share).
+    /// `4 * bins + 1` numbers: for each m the sum over f of joint density times logarithm; for each m the density; for
+    /// each f the density; for each m the logarithm of the density; and
+    /// [`Value::share`](crate::math::table::Value::share).
     pub sums: DeviceSliceMut<f64>,
-    /// A number per m: its counts.
+    /// The counts of each m.
     pub totals: DeviceSliceMut<u64>,
     /// As [`FlowForce::tables`]; written.
     pub tables: DeviceSliceMut<f32>,
-    /// Two numbers: what is climbed, and the information in nats; written.
+    /// Two numbers: the value that the forces maximise, and the information in nats; written.
     pub value: DeviceSliceMut<f64>,
-    /// Two numbers, 0 before and after.
+    /// Two counters of the blocks that have finished, one for each of two kernels; 0 before and after.
     pub done: DeviceSliceMut<u32>,
     /// Bins of each image.
     pub bins: u32,
-    /// At most `bins`.
+    /// Bins that the window reaches to either side; at most `bins`.
     pub reach: u32,
     /// Not 0 for normalised mutual information.
     pub normalised: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
-/// What pulls at the voxels of a grid, as [`Pull`](crate::math::flow::Pull) says.
+/// The forces at the voxels of a grid and their precisions: see [`Pull`](crate::math::flow::Pull).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct FlowPull {
@@ -105,11 +109,11 @@ pub struct FlowPull {
     pub precision: DeviceSliceMut<f32>,
     /// 1 / spacing^2 of the fixed grid along x, y and z, mm^-2: see [`pull`](crate::math::flow::pull).
     pub per_square: [f32; 3],
-    /// How many times the forces and their precision count.
+    /// The factor of the forces and their precisions.
     pub weight: f32,
-    /// Whether they are added to what is there: 0 or 1.
+    /// Whether they are added to what is in memory (1) or replace it (0).
     pub adds: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -119,13 +123,14 @@ pub struct FlowPull {
 pub struct FlowForce {
     /// The images and the field.
     pub images: FlowImages,
-    /// The two tables of [`score`](crate::math::flow::score): `bins * bins` scores, then `bins` numbers of information.
+    /// The two tables of [`score`](crate::math::flow::score): `bins * bins` scores, then the information of each of
+    /// `bins` fixed bins.
     pub tables: DeviceSlice<f32>,
-    /// Where the forces go.
+    /// Where the forces are written, and how.
     pub pull: FlowPull,
     /// Bins of each image.
     pub bins: u32,
-    /// Numbers of the tables that a block copies to shared memory: all of them, or 0.
+    /// How many numbers of the tables a thread block copies to shared memory: all of them, or 0.
     pub table_words: u32,
 }
 
@@ -137,12 +142,12 @@ pub struct FlowLocal {
     pub images: FlowImages,
     /// Two planes: the fixed image's local mean and its local variance.
     pub fixed: DeviceSliceMut<f32>,
-    /// Three planes: what is to be smoothed, then its local means.
+    /// Three planes: the numbers that are then smoothed, in place, to local means.
     pub planes: DeviceSliceMut<f32>,
-    /// Where the forces go.
+    /// Where the forces are written, and how.
     pub pull: FlowPull,
-    /// Two numbers, to which are added the squared correlation, in units of
-    /// 1 / [`CORRELATION_UNIT`](crate::math::flow::CORRELATION_UNIT), and the number of voxels inside.
+    /// Two numbers, to which the kernel adds the sum of the squared correlations, in units of 1 /
+    /// [`CORRELATION_UNIT`](crate::math::flow::CORRELATION_UNIT), and the number of voxels that count.
     pub totals: DeviceSliceMut<u64>,
 }
 
@@ -150,11 +155,12 @@ pub struct FlowLocal {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct FlowShow {
-    /// The moving image and the field; the fixed image is not looked at.
+    /// The moving image and the field; the fixed image is not read.
     pub images: FlowImages,
-    /// One stored value per voxel of the field's grid: the moving image where the field and the map take the voxel, 0 outside; written.
+    /// Written: one stored value per voxel of the field's grid, that of the moving image where the field and the map
+    /// take the voxel; 0 outside.
     pub shown: DeviceSliceMut<u16>,
-    /// A number per voxel, 1 where it lies inside and the moving image's mask keeps it, else 0; written.
+    /// Written: a number per voxel, 1 where that position lies inside the moving image and its mask keeps it, else 0.
     pub seen: DeviceSliceMut<u8>,
 }
 
@@ -164,13 +170,13 @@ pub struct FlowShow {
 pub struct FlowLandmarks {
     /// The displacement field.
     pub field: DeviceSlice<f32>,
-    /// The index of each landmark's voxel; no two are the same.
+    /// The index of each landmark's voxel. No two landmarks share a voxel.
     pub voxels: DeviceSlice<u32>,
-    /// Four numbers per landmark: the displacement of its voxel, in voxels, and with which precision it is known, mm^-2.
+    /// Four numbers per landmark: the known displacement of its voxel, in voxels, and the precision of that, mm^-2.
     pub targets: DeviceSlice<f32>,
-    /// Three planes of force, to which is added.
+    /// Three planes of force, to which the kernel adds.
     pub force: DeviceSliceMut<f32>,
-    /// One plane of precision, to which is added.
+    /// One plane of precision, to which the kernel adds.
     pub precision: DeviceSliceMut<f32>,
     /// Voxels of the grid along x, y and z.
     pub size: [u32; 3],
@@ -178,11 +184,11 @@ pub struct FlowLandmarks {
     pub squares: [f32; 3],
     /// Landmarks.
     pub len: u32,
-    /// What precisions are multiplied by.
+    /// The factor of the landmarks' precisions.
     pub weight: f32,
-    /// See [`led`](crate::math::flow::led).
+    /// The largest step, in voxels: see [`led`](crate::math::flow::led).
     pub limit: f32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -192,13 +198,14 @@ pub struct FlowLandmarks {
 pub struct FlowStep {
     /// The field before the step.
     pub field: DeviceSlice<f32>,
-    /// The sums of the forces around each voxel; replaced by the update field, and that by the field after the step.
+    /// The sums of the forces around each voxel. The first kernel replaces them by the update field, the second
+    /// replaces that by the field after the step.
     pub step: DeviceSliceMut<f32>,
     /// The sums of the precisions around each voxel.
     pub precision: DeviceSlice<f32>,
-    /// One number: the bits of the square of the update field's largest displacement, in voxels; 0 before.
+    /// One number: the bits of the f32 square of the update field's largest displacement, in voxels^2; 0 before.
     pub largest: DeviceSliceMut<u32>,
-    /// The same of the next step; set to 0.
+    /// The same for the next step; set to 0.
     pub next_largest: DeviceSliceMut<u32>,
     /// Voxels of the grid along x, y and z.
     pub size: [u32; 3],
@@ -206,7 +213,7 @@ pub struct FlowStep {
     pub limit: f32,
     /// 1 / variance of the displacement before the images are seen, mm^-2: see [`update`](crate::math::flow::update).
     pub prior: f32,
-    /// The part of the step, as it is limited, that is made.
+    /// The fraction of the limited step that is made.
     pub share: f32,
 }
 
@@ -234,12 +241,12 @@ pub struct FlowJacobian {
     pub field: DeviceSlice<f32>,
     /// One determinant per voxel; written.
     pub determinants: DeviceSliceMut<f32>,
-    /// Two numbers: the smallest and the largest determinant as [`ordered`](crate::math::field::ordered) integers, the bits of the
-    /// smallest inverted; 0 before.
+    /// Two numbers: the smallest and the largest determinant as [`ordered`](crate::math::field::ordered) integers. The
+    /// smallest has its bits inverted, so that both are found as maxima; 0 before.
     pub range: DeviceSliceMut<u32>,
     /// Voxels of the grid along x, y and z.
     pub size: [u32; 3],
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -251,15 +258,15 @@ pub struct FlowRelax {
     pub field: DeviceSlice<f32>,
     /// The relaxed field; written.
     pub relaxed: DeviceSliceMut<f32>,
-    /// A number per voxel: 1 where the field is to be relaxed; 0 before.
+    /// A number per voxel: 1 where the field is relaxed; 0 before.
     pub marks: DeviceSliceMut<u32>,
-    /// One number, to which are added the voxels whose determinants are outside the limits.
+    /// One number, to which the kernel adds the number of voxels whose determinants are outside the limits.
     pub unusual: DeviceSliceMut<u32>,
     /// Voxels of the grid along x, y and z.
     pub size: [u32; 3],
-    /// The smallest and the largest determinant of the Jacobian that is usual.
+    /// The smallest and the largest Jacobian determinant that is allowed.
     pub limits: [f32; 2],
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -269,13 +276,13 @@ pub struct FlowRelax {
 pub struct FlowVectors {
     /// The field.
     pub field: DeviceSlice<f32>,
-    /// Three numbers per voxel: how far it goes, mm; written.
+    /// Three numbers per voxel: its displacement vector, mm; written.
     pub vectors: DeviceSliceMut<f32>,
-    /// How far that is.
+    /// The maps from voxels to mm.
     pub maps: VectorMaps,
     /// Voxels of the field's grid along x, y and z.
     pub size: [u32; 3],
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -305,10 +312,10 @@ pub struct FlowInverse {
     pub field: DeviceSlice<f32>,
     /// The inverse field on the other grid, in voxels of the field's own grid.
     pub inverse: DeviceSliceMut<f32>,
-    /// Two numbers, to which are added the errors of the inverse, in units of 1 / [`MM_UNIT`](crate::math::flow::MM_UNIT) mm, and their
-    /// number.
+    /// Two numbers, to which the kernel adds the sum of the errors of the inverse, in units of 1 /
+    /// [`MM_UNIT`](crate::math::flow::MM_UNIT) mm, and their number.
     pub totals: DeviceSliceMut<u64>,
-    /// One number: the bits of the largest error, in mm; 0 before.
+    /// One number: the bits of the largest error as f32, in mm; 0 before.
     pub largest: DeviceSliceMut<u32>,
     /// Position on the field's grid to position on the other grid, in voxels.
     pub there: Affine,
@@ -320,7 +327,7 @@ pub struct FlowInverse {
     pub inverse_size: [u32; 3],
     /// Spacing of the field's grid along x, y and z, mm.
     pub spacing: [f32; 3],
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 

@@ -3,14 +3,15 @@
 use crate::math::recursive::Coefficients;
 use cuda_std::global::DeviceSliceMut;
 
-/// Parameters of the kernels of [`gaussian`](crate::kernels::gaussian), which filter parallel lines. A slab is a run of memory that holds
-/// `stride` lines of `len` samples each, interleaved: sample i of line l lies at `l + i * stride`.
+/// Parameters of the kernels of [`gaussian`](crate::kernels::gaussian), which filter parallel lines. A slab is a
+/// contiguous range of memory that holds `stride` interleaved lines of `len` samples each: sample i of line l is at
+/// `l + i * stride`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Recursive {
     /// The samples of `slabs` slabs, one after the other; filtered in place.
     pub planes: DeviceSliceMut<f32>,
-    /// The same of `beside_slabs` slabs that lie elsewhere.
+    /// A second array, of `beside_slabs` slabs, filtered in place by the same launch.
     pub beside: DeviceSliceMut<f32>,
     /// The filter.
     pub coefficients: Coefficients,
@@ -20,7 +21,7 @@ pub struct Recursive {
     pub stride: u32,
     /// Slabs.
     pub slabs: u32,
-    /// Slabs that lie elsewhere.
+    /// Slabs in `beside`.
     pub beside_slabs: u32,
 }
 

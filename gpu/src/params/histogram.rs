@@ -9,16 +9,16 @@ use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Histogram {
-    /// The images; their transform is used where the launch has a single one.
+    /// The images. Their transform is used if the launch has a single transform.
     pub images: Images,
-    /// Twelve coefficients per transform, row by row, for a launch with several. They may lie in page-locked host memory: each block
-    /// reads its own once.
+    /// Twelve coefficients per transform, row by row, for a launch with several transforms. They may be in page-locked
+    /// host memory, since each thread block reads its own once.
     pub transforms: DeviceSlice<f32>,
     /// One joint histogram per transform, to which the kernel adds.
     pub counters: DeviceSliceMut<u32>,
-    /// Counters in a block's shared memory: block z counts the pairs from `z * range` on.
+    /// Counters in the shared memory of a thread block. Blocks at z of the grid count the pairs from `z * range` on.
     pub range: u32,
-    /// Planes of a tile.
+    /// Planes (along z) of a tile.
     pub depth: u32,
 }
 
@@ -26,8 +26,8 @@ pub struct Histogram {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Tiled {
-    /// The images; their transform is used where the launch has a single one. The counting kernels read the bricks in place of the
-    /// fixed image, and for them the moving image is [`strips`](Self::strips).
+    /// The images. Their transform is used if the launch has a single transform. The counting kernels read the bricks
+    /// in place of the fixed image, and [`strips`](Self::strips) as the moving image.
     pub images: Images,
     /// Twelve coefficients per transform, as in [`Histogram`].
     pub transforms: DeviceSlice<f32>,
@@ -35,31 +35,32 @@ pub struct Tiled {
     pub bricks: DeviceSliceMut<[u32; 4]>,
     /// One word per lane of a brick: the bins of the lane's four voxels, lowest z in the lowest byte.
     pub bins: DeviceSliceMut<u32>,
-    /// One word per plane of a brick, with a bit for each lane whose voxel counts.
+    /// One word per plane of a brick, with a bit set for each lane whose voxel counts.
     pub masks: DeviceSliceMut<[u32; 4]>,
-    /// Per group of bricks, how many of them have voxels that count and are not all in one bin.
+    /// Per group of bricks, the number of bricks that are neither empty nor entirely in one fixed bin.
     pub loads: DeviceSliceMut<u32>,
-    /// The groups of bricks in the order in which they are taken.
+    /// The numbers of the groups of bricks, in the order in which the warps take them.
     pub order: DeviceSliceMut<u32>,
-    /// The moving image's words in [strips](crate::math::strips), with a plane more; empty where it is sampled by cubics.
+    /// The moving image's words in [strips](crate::math::strips), followed by one more plane. Empty if the interpolator
+    /// is cubic.
     pub strips: DeviceSliceMut<u32>,
-    /// The lowest level in each cell of the moving image and, in the high byte, the highest.
+    /// For each cell of the moving image, its lowest level in the low byte and its highest in the high byte.
     pub cells: DeviceSliceMut<u16>,
-    /// The same over each cell and its neighbours.
+    /// The same for each cell together with its neighbours.
     pub wide_cells: DeviceSliceMut<u16>,
     /// One joint histogram per transform, to which the kernel adds.
     pub counters: DeviceSliceMut<u32>,
     /// Groups of bricks along x, y and z.
     pub groups: [u32; 3],
-    /// Cells along x, y and z; 0 where none are made.
+    /// Cells along x, y and z; 0 if there are none.
     pub cells_size: [u32; 3],
-    /// Counters in shared memory from one moving bin to the next.
+    /// Counters in shared memory from one moving bin to the next, with padding against bank conflicts.
     pub stride: u32,
     /// Words of counters in shared memory.
     pub words: u32,
     /// The factor of [`bin::of`](crate::math::bin::of) for the moving image's values.
     pub scale: f32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -101,7 +102,7 @@ pub struct Partials {
     pub partials_len: u32,
     /// Index of the joint histogram's first counter.
     pub first: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -112,8 +113,8 @@ pub struct Partials {
 pub struct Tagged<T> {
     /// The images and their transform.
     pub images: Images,
-    /// What a launch leaves for later ones, one element for two voxels: the combined image, or pairs of bin numbers. Empty where every
-    /// launch samples.
+    /// What the first launch stores for later ones, one element for two voxels: the combined image, or the joint
+    /// indices in 16 bits. Empty for methods that sample the moving image in every launch.
     pub stored: DeviceSliceMut<T>,
     /// One joint histogram per transform, to which the kernel adds.
     pub counters: DeviceSliceMut<u32>,
@@ -123,7 +124,7 @@ pub struct Tagged<T> {
     pub first: u32,
     /// Pairs of bins that the launch counts, all of them in the histogram.
     pub range: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -135,11 +136,13 @@ pub struct GlobalCopies {
     pub images: Images,
     /// `copies_len` joint histograms, one after the other, to which the kernel adds.
     pub copies: DeviceSliceMut<u32>,
-    /// The marginal histogram of the fixed image, then that of the moving image; the kernel that counts them adds to both.
+    /// The marginal histogram of the fixed image, then that of the moving image.
+    /// [`count_copies_and_marginals`](crate::kernels::histogram::global_copies::count_copies_and_marginals) adds to
+    /// both.
     pub marginals: DeviceSliceMut<u32>,
     /// Copies of the joint histogram, at least 1.
     pub copies_len: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -155,7 +158,7 @@ pub struct Projection {
     pub bins: [u32; 2],
     /// Index of the joint histogram's first counter.
     pub first: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -171,7 +174,8 @@ pub struct ByteLanes {
     pub marginals: DeviceSliceMut<u32>,
     /// Index of the joint histogram's first counter.
     pub first: u32,
-    /// Joint counters in a block's shared memory: block z counts the pairs from `z * range` on.
+    /// Joint counters in the shared memory of a thread block. Blocks at z of the grid count the pairs from `z * range`
+    /// on.
     pub range: u32,
 }
 
@@ -179,18 +183,18 @@ pub struct ByteLanes {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct FromPairs {
-    /// Joint indices of 16 bits, eight per vector, the first of two in the low half of a word. `len / 8` vectors are full; one more
-    /// always follows and holds the remaining indices, if any.
+    /// Joint indices of 16 bits, eight per vector; in a word, the first of two is in the low half. `len / 8` vectors
+    /// are full. One more vector always follows them and holds the remaining indices, if any.
     pub pairs: DeviceSlice<[u32; 4]>,
     /// One counter per joint index, to which the kernel adds.
     pub counters: DeviceSliceMut<u32>,
     /// Joint indices, fewer than 2^32 - 2^24.
     pub len: u32,
-    /// Counters; an index beyond them is not counted.
+    /// The number of counters; a larger index is not counted.
     pub bins: u32,
-    /// Counters in a block's shared memory: block z counts the indices from `z * range` on.
+    /// Counters in the shared memory of a thread block. Blocks at z of the grid count the indices from `z * range` on.
     pub range: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -211,16 +215,16 @@ pub struct Entropy {
     /// Working space, `fixed_bins` per transform: the sum of the moving bin numbers that were counted with each fixed bin; 0 before and
     /// after.
     pub fixed_sums: DeviceSliceMut<u64>,
-    /// Working space, 1 per transform: blocks that have finished; 0 before and after.
+    /// Working space, 1 per transform: the number of thread blocks that have finished; 0 before and after.
     pub done: DeviceSliceMut<u32>,
     /// [`RESULTS`](crate::kernels::histogram::entropy::RESULTS) numbers per transform: H(F), H(M), H(F, M) and MI in nats, NMI, the
     /// number of counts, and the correlation ratios of the moving image given the fixed one and of the fixed image given the moving one.
     pub results: DeviceSliceMut<f64>,
     /// Bins of the fixed and of the moving image, 1 to 1024 each.
     pub bins: [u32; 2],
-    /// 1 to compute the correlation ratios; with 0 they come out as 0, in slightly less time.
+    /// 1 to compute the correlation ratios. With 0, the results are 0, and the launch takes slightly less time.
     pub ratios: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 

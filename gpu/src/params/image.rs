@@ -1,4 +1,4 @@
-//! Parameters of the kernels that make images ready.
+//! Parameters of the kernels that prepare images for registration.
 
 use crate::math::binning::Binning;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -11,16 +11,16 @@ pub struct Filter {
     pub from: DeviceSlice<f32>,
     /// The new volume; written. It has fewer than 2^31 voxels.
     pub to: DeviceSliceMut<f32>,
-    /// What the voxels under the filter count.
+    /// The weights of the filter, `taps` of them.
     pub weights: DeviceSlice<f32>,
     /// Voxels along the axis, before and after.
     pub len: u32,
     pub new_len: u32,
-    /// Voxels from one of a line to the next.
+    /// Voxels in memory from one voxel of a line to the next.
     pub stride: u32,
-    /// Old voxels from one new one to the next.
+    /// The factor by which the volume is thinned along the axis: old voxels from one new voxel to the next.
     pub step: u32,
-    /// The old voxel under the first weight of new voxel 0, were there no border.
+    /// The old voxel under the first weight for new voxel 0. It may be negative, and is then clamped to the border.
     pub first: i32,
     /// The number of weights.
     pub taps: u32,
@@ -30,19 +30,19 @@ pub struct Filter {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct GatherVoxels {
-    /// The memory from the first to the last byte of the numbers, aligned as they are.
+    /// The memory from the first to the last byte of the numbers, aligned for their type.
     pub numbers: DeviceSlice<u8>,
     /// Intensities, i fastest; written.
     pub voxels: DeviceSliceMut<f32>,
     /// Numbers from one voxel to the next along i, j and k.
     pub strides: [i64; 3],
-    /// Which of the numbers is that of voxel 0.
+    /// The index of the number of voxel 0.
     pub first: i64,
     /// Voxels along i and j.
     pub size: [u32; 2],
     /// The type of the numbers, 0 to 9: u8, i8, u16, i16, u32, i32, u64, i64, f32, f64.
     pub pixel: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -52,15 +52,15 @@ pub struct GatherVoxels {
 pub struct PackBins {
     /// Intensities.
     pub voxels: DeviceSlice<f32>,
-    /// 0 for voxels that are not to be counted, where any is `masked`.
+    /// The mask, 0 for voxels that are not to be counted. Read if `masked`.
     pub keep: DeviceSlice<u8>,
     /// As in [`Images::fixed`](super::Images::fixed); written.
     pub out: DeviceSliceMut<u16>,
-    /// From intensities to numbers.
+    /// How intensities become stored numbers.
     pub binning: Binning,
-    /// Not 0 where voxels are left out.
+    /// Not 0 if there is a mask.
     pub masked: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -70,7 +70,7 @@ pub struct PackBins {
 pub struct PackWords {
     /// Intensities.
     pub voxels: DeviceSlice<f32>,
-    /// As in [`Images::moving`](super::Images::moving), with a word per voxel and for as many as it looks ahead; written.
+    /// As in [`Images::moving`](super::Images::moving), a word per voxel and its padding; written.
     pub out: DeviceSliceMut<u32>,
     /// The range of intensities; those beyond are clamped.
     pub low: f32,

@@ -7,35 +7,38 @@ use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct MattesHistogram {
-    /// The images and their transform, the moving image `fine`. With windows on both sides the fixed image holds 16-bit stored values
-    /// in place of bin numbers.
+    /// The images and their transform; the moving image is `fine`. With windows for both images, the fixed image holds
+    /// 16-bit stored values in place of bin numbers.
     pub images: Images,
-    /// Twelve coefficients for each transform of a launch, by rows; a launch with one takes that of `images`.
+    /// Twelve coefficients for each transform of a launch, by rows. A launch with a single transform uses that of
+    /// `images`.
     pub transforms: DeviceSlice<f32>,
-    /// For each transform the weights of each pair of bins, the moving bin fastest, in units of 1 / [`UNIT`](crate::math::mattes::UNIT)
-    /// sample; the kernel adds to them.
+    /// For each transform, the sum of weights of each pair of bins, the moving bin fastest. A sample has the weight
+    /// [`UNIT`](crate::math::mattes::UNIT) in all. The kernel adds to them.
     pub counts: DeviceSliceMut<u64>,
-    /// Fixed bins in a block's shared memory: block z counts those from `z * range` on.
+    /// Fixed bins whose counters are in the shared memory of a thread block. Blocks at z of the grid count those from
+    /// `z * range` on.
     pub range: u32,
-    /// Copies of these counters in a block, a power of 2.
+    /// Copies of these counters in a thread block, a power of 2.
     pub copies: u32,
-    /// Words of a copy.
+    /// Words from one copy to the next.
     pub stride: u32,
     /// Planes of a tile.
     pub depth: u32,
-    /// Tiles that a block can count before its 32-bit counters must be emptied.
+    /// Tiles that a block can count before its 32-bit counters could overflow and must be emptied.
     pub tiles: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
 /// Parameters of [`mattes_marginals`](crate::kernels::mattes::value::mattes_marginals) and
-/// [`mattes_value`](crate::kernels::mattes::value::mattes_value). What has a length has it for each transform, one after the other, but for
-/// the table, which is that of the first.
+/// [`mattes_value`](crate::kernels::mattes::value::mattes_value). Lengths are per transform: an array has as many such
+/// parts, one after the other. Only `table` has one part, for the first transform.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct MattesValue {
-    /// The weights of each pair of bins, the moving bin fastest, as in [`MattesHistogram`]; left at 0.
+    /// The weights of each pair of bins, the moving bin fastest, as in [`MattesHistogram`]. The kernels leave them at
+    /// 0.
     pub counts: DeviceSliceMut<u64>,
     /// Working space, `moving_bins`: the weights of each moving bin; 0 before and after.
     pub moving: DeviceSliceMut<u64>,
@@ -43,7 +46,7 @@ pub struct MattesValue {
     pub fixed: DeviceSliceMut<u64>,
     /// Working space, `fixed_bins`: the sum of the terms of each fixed bin.
     pub terms: DeviceSliceMut<f64>,
-    /// Working space, 1: blocks that have finished; 0 before and after.
+    /// Working space, 1: the number of thread blocks that have finished; 0 before and after.
     pub done: DeviceSliceMut<u32>,
     /// Written: the three coefficients of a [`quadratic`](crate::math::mattes::quadratic) for each fixed bin and each of the
     /// `moving_bins - 3` windows, the window fastest.
@@ -64,9 +67,9 @@ pub struct MattesSlope {
     pub table: DeviceSlice<f32>,
     /// Written: six sums per row of the fixed image, those of [`RowSums`](crate::math::mattes::RowSums); rows of y fastest, then z.
     pub rows: DeviceSliceMut<f32>,
-    /// The length of the table if a block is to keep a copy of it in shared memory, else 0.
+    /// The length of the table if a thread block copies it to shared memory, else 0.
     pub table_words: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -76,17 +79,17 @@ pub struct MattesSlope {
 pub struct MattesFold {
     /// As in [`MattesSlope`].
     pub rows: DeviceSlice<f32>,
-    /// Working space, `blocks_len` for each of the matrix's twelve coefficients.
+    /// Working space, `blocks_len` numbers for each of the matrix's twelve coefficients.
     pub blocks: DeviceSliceMut<f64>,
-    /// Working space, 1: blocks that have finished; 0 before and after.
+    /// Working space, 1: the number of thread blocks that have finished; 0 before and after.
     pub done: DeviceSliceMut<u32>,
-    /// The twelve sums are written from `result` on, in the order of the matrix.
+    /// The twelve sums are written from index `result` on, in the order of the matrix.
     pub results: DeviceSliceMut<f64>,
     /// Voxels of the fixed image along y: rows per plane.
     pub height: u32,
     /// Rows of the fixed image.
     pub rows_len: u32,
-    /// [`BLOCK`](crate::math::mattes::BLOCK)s of rows.
+    /// The number of [`BLOCK`](crate::math::mattes::BLOCK)s of rows.
     pub blocks_len: u32,
     /// Index of the first result.
     pub result: u32,

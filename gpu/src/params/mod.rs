@@ -1,7 +1,8 @@
-//! Parameters of the kernels, one file per family. Each struct crosses to the device by value: it is `repr(C)` without hidden bytes, and
-//! its size is asserted, so that both sides agree on its layout.
+//! Parameters of the kernels, one file per family. Each struct is passed to a kernel by value. It is `repr(C)` without
+//! padding bytes, and its size is asserted, so that host and device agree on its layout.
 //!
-//! A slice that is called working space is allocated by the host and means nothing outside the launches that share it.
+//! "Working space" is memory that the host allocates, whose contents are used only by the launches that share it. "0
+//! before and after" means that the host sets the memory to 0 once and that the kernels leave it at 0.
 
 mod flow;
 mod gaussian;
@@ -30,17 +31,19 @@ pub use viola::Viola;
 
 use cuda_std::global::DeviceSlice;
 
-/// A fixed image, a moving image, and the transform between them, for the metrics that sample every voxel of the fixed image.
+/// A fixed image, a moving image, and the transform between them, for metrics that sample the moving image at every
+/// voxel of the fixed image.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Images {
     /// One bin number per voxel of the fixed image; [`MASKED`](crate::math::bin::MASKED) where the mask excludes the voxel.
     pub fixed: DeviceSlice<u16>,
-    /// The moving image as [words](crate::math::eight_bit::word) of 8-bit levels, one per voxel. Where it is `fine`: the voxel's
-    /// 16-bit value in the low half of each word, and that of its neighbour along x in the high half. Followed by the
-    /// [`padding`](crate::math::interpolate::padding).
+    /// The moving image, one word per voxel, followed by the [`padding`](crate::math::interpolate::padding). A word
+    /// holds 8-bit levels as in [`word`](crate::math::eight_bit::word) or, if `fine`, the voxel's 16-bit value in the
+    /// low half and that of its neighbour along x in the high half.
     pub moving: DeviceSlice<u32>,
-    /// The [`padded`](crate::math::cubic::padded) volume that a cubic interpolator samples; empty for the others.
+    /// The [`padded`](crate::math::cubic::padded) volume that a cubic interpolator samples; empty for other
+    /// interpolators.
     pub cubic: DeviceSlice<f32>,
     /// Voxel of the fixed image to position in the moving image, in voxels.
     pub transform: Affine,
@@ -52,12 +55,12 @@ pub struct Images {
     pub bins: [u32; 2],
     /// An [`Interpolator`](crate::math::interpolate::Interpolator) as a number.
     pub interpolator: u32,
-    /// Not 0 where the moving image has 16-bit values.
+    /// Not 0 if the moving image has 16-bit values.
     pub fine: u32,
-    /// What a sample adds to the joint histogram in all: 1, or with partial volumes the
-    /// [`unit`](crate::math::partial_volume::unit) that its neighbours' weights sum to.
+    /// The total that a sample adds to the joint histogram: 1, or with partial volume interpolation the
+    /// [`unit`](crate::math::partial_volume::unit) to which its neighbours' weights sum.
     pub unit: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Parameters of resampling.
+//! Parameters of the resampling kernel.
 
 use super::Affine;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -19,7 +19,7 @@ pub struct Resample {
     pub moving_size: [u32; 3],
     /// An [`Interpolator`](crate::math::interpolate::Interpolator) as a number.
     pub interpolator: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 

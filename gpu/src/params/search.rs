@@ -1,4 +1,5 @@
-//! Parameters of the search for displacements. Cells are blocks of voxels; numbers of cells and of displacements go x first, then y, then z.
+//! Parameters of the discrete search for displacements. Cells are blocks of voxels. Cells, and the displacements of a
+//! cell, are numbered with x fastest, then y, then z.
 
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 
@@ -12,7 +13,7 @@ pub struct SearchGrid {
     pub reach: [u32; 3],
     /// Cells along x, y and z.
     pub cells: [u32; 3],
-    /// Voxels along each side of a cell; those at the end may be smaller.
+    /// Voxels along each side of a cell. The last cell along an axis may be smaller.
     pub side: u32,
 }
 
@@ -32,11 +33,12 @@ pub struct SearchDescriptors {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SearchCosts {
-    /// Padded descriptors of the image whose cells look for others.
+    /// Padded descriptors of the image whose cells are searched for in the other.
     pub from: DeviceSlice<u64>,
     /// Padded descriptors of the image that is searched.
     pub to: DeviceSlice<u64>,
-    /// For each cell the bits that differ by displacement; written.
+    /// Written: for each cell and each displacement, the number of bits by which the descriptors differ, summed over
+    /// the cell's voxels.
     pub costs: DeviceSliceMut<u16>,
     /// The grids.
     pub grid: SearchGrid,
@@ -48,15 +50,16 @@ pub struct SearchCosts {
 pub struct SearchCouple {
     /// As [`SearchCosts::costs`].
     pub costs: DeviceSlice<u16>,
-    /// The displacements around each cell, three planes, in cells.
+    /// The smoothed displacements around each cell, three planes, in cells.
     pub near: DeviceSlice<f32>,
     /// The best displacement of each cell, three planes, in cells; written.
     pub found: DeviceSliceMut<f32>,
     /// The grids.
     pub grid: SearchGrid,
-    /// What a voxel's distance from the displacements around costs along each axis, per voxel of the cell.
+    /// The cost, along each axis, of a squared difference of 1 voxel from the smoothed displacement, per voxel of the
+    /// cell.
     pub weights: [f32; 3],
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 
@@ -64,15 +67,15 @@ pub struct SearchCouple {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SearchConsistent {
-    /// A field on the cells, in cells.
+    /// A displacement field on the grid of cells, in cells.
     pub there: DeviceSlice<f32>,
-    /// The opposite one.
+    /// The field in the opposite direction.
     pub back: DeviceSlice<f32>,
-    /// The field that both say; written.
+    /// The field on which both directions agree; written.
     pub found: DeviceSliceMut<f32>,
     /// Cells along x, y and z.
     pub cells: [u32; 3],
-    /// Keeps the size a multiple of 8 without hidden bytes.
+    /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What `mireg deform` makes of a field where it is asked for: files beside it, and statistics of labels.
+//! Optional results of `mireg deform`: additional files, and statistics of labels.
 
 use std::fs;
 
@@ -45,7 +45,7 @@ pub fn writes_the_warp_apart_from_its_start() {
     }
 }
 
-/// Halves of the ball, and a label that one map alone has.
+/// The labels are the halves of the ball, and one that is in one of the maps only.
 pub fn measures_labels() {
     let folder = volumes();
     let path = |name: &str| folder.path().join(name);
@@ -85,7 +85,7 @@ pub fn measures_labels() {
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("<h2>Labels</h2>") && page.contains("Dice, before"));
 
-    // The map of FIXED alone is enough for the Jacobian, and no map changes the field.
+    // For the Jacobian, the label map of FIXED suffices. Label maps do not change the field.
     let field = fs::read(out.join("field.nii.gz")).unwrap();
     mireg(folder.path(), &DEFORM).args(["--fixed-labels", "a.nii"]).assert().success();
     assert!(field == fs::read(out.join("field.nii.gz")).unwrap());

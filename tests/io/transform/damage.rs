@@ -1,4 +1,4 @@
-//! No damage to a file makes a reader panic, or believe half of one.
+//! Checks that damaged files neither cause a panic nor are read in part.
 
 use std::path::Path;
 
@@ -38,7 +38,8 @@ fn files() -> (Linear, Vec<(Format, Vec<u8>)>) {
     (given.clone(), Format::VARIANTS.iter().map(bytes).collect())
 }
 
-/// Reads what was damaged, as the format that it was and as what it looks like. What is refused is refused in one line.
+/// Reads a damaged file, once with its original format given and once with the format detected. Asserts that an error
+/// is one line.
 fn attempts(path: &Path, format: Format) -> [Result<Linear>; 2] {
     let [fixed, moving] = grids();
     let grids = Grids::of(&fixed, &moving);
@@ -69,7 +70,7 @@ fn every_truncation_is_refused_or_changes_nothing() {
     }
 }
 
-/// A bit or two of every byte.
+/// Flips one or two bits of every byte.
 fn a_flipped_bit_is_refused_or_read() {
     let folder = Folder::new();
     for (format, bytes) in files().1 {
@@ -81,7 +82,7 @@ fn a_flipped_bit_is_refused_or_read() {
     }
 }
 
-/// Bytes after the start of a good file, where readers are past their first checks.
+/// Replaces bytes after the start of a good file by noise, so that readers get past their first checks.
 fn noise_is_refused_or_read() {
     let folder = Folder::new();
     let files = files().1;

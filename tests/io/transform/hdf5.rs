@@ -90,7 +90,7 @@ fn the_plane_is_part_of_space() {
     assert!(message.contains("a field of the plane"), "{message}");
 }
 
-/// Files as different writers lay them out.
+/// Returns files with the layouts of different writers.
 fn files() -> Vec<Vec<u8>> {
     let folder = Folder::new();
     let path = folder.path("a.h5");
@@ -118,7 +118,7 @@ fn every_truncation_is_refused() {
     }
 }
 
-/// Bits, and numbers that are as large as they can be.
+/// Flips bits, and replaces numbers by the largest possible ones.
 fn damage_is_refused_or_read() {
     let folder = Folder::new();
     for bytes in files() {

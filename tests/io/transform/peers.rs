@@ -1,4 +1,5 @@
-//! Files that other programs wrote, and where those programs take a point. `fixtures/transforms/make.py` made and printed them.
+//! Files that other programs wrote, and the positions to which those programs take a point.
+//! `fixtures/transforms/make.py` made the files and printed the positions.
 
 use std::path::{Path, PathBuf};
 
@@ -58,8 +59,9 @@ fn fsl_knows_which_way_the_first_axis_goes() {
     }
 }
 
-/// Two transforms from moving to fixed, the second the other way round, worked by hand: RAS (-10, -20, 30) goes by the second to
-/// (-20, -40, 60), by the first back to (-21, -42, 57), which is (21, 42, 57) in LPS.
+/// The file has two transforms from moving to fixed, the second of which is inverted. Worked out by hand: the second
+/// takes RAS (-10, -20, 30) to (-20, -40, 60), and the inverse of the first takes that to (-21, -42, 57), which is (21,
+/// 42, 57) in LPS.
 fn minc_takes_several_in_turn_and_back() {
     let folder = Folder::new();
     let text = "MNI Transform File\n%VIO_Transform; not this\n\nTransform_Type = Linear;\nLinear_Transform =\n 1 0 0 1\n 0 1 0 2\n 0 0 1 3;\n\
@@ -68,7 +70,8 @@ fn minc_takes_several_in_turn_and_back() {
     assert!(found.abs_diff_eq(DVec3::new(21.0, 42.0, 57.0), 1e-12), "{found}");
 }
 
-/// The moving image lies 0.7, -1 and 1.5 voxels of 1.5, 2 and 2.5 mm off; greedy finds that in the middle to a fraction of a voxel.
+/// The moving image is shifted by 0.7, -1 and 1.5 voxels of 1.5, 2 and 2.5 mm. In the middle, greedy finds this to a
+/// fraction of a voxel.
 fn greedy_found_the_motion() {
     let middle = DVec3::new(23.25, 31.0, 38.75);
     let found = read_linear(&fixture("greedy.txt"), Some(Format::MatrixRas), &Grids::default()).unwrap();
@@ -76,7 +79,7 @@ fn greedy_found_the_motion() {
     assert!(moved.abs_diff_eq(DVec3::new(1.05, -2.0, 3.75), 0.5), "{moved}");
 }
 
-/// The published corners against the same truth as an ITK transform; both have four decimals or more.
+/// The published corners are compared with the same ground truth as an ITK transform. Both have four decimals or more.
 fn rire_is_what_its_makers_say() {
     let folder = data_dir().unwrap().join("rire");
     let fixed = io::geometry(&folder.join("ct_training_001_ct.mhd")).unwrap();

@@ -1,4 +1,4 @@
-"""Transforms through the peers' own readers and writers: SimpleITK 2.5, nibabel 5.4, nitransforms 25.1, h5py 3.
+"""Reads and writes transforms with other programs' own code: SimpleITK 2.5, nibabel 5.4, nitransforms 25.1, h5py 3.
 
 python python.py write FOLDER    the peers write files of one map between fixed.nii and moving.nii, which lie in FOLDER
 python python.py read FOLDER     the peers read what mireg wrote there
@@ -28,12 +28,12 @@ def show(name, go):
 
 
 def by_ras(matrix):
-    """What a matrix of RAS mm does to LPS mm."""
+    """Returns the map of LPS mm that corresponds to a matrix of RAS mm."""
     return lambda point: (FLIP @ matrix @ FLIP @ np.append(point, 1))[:3]
 
 
 def matrix_of(transform):
-    """The matrix of an ITK transform, whatever mm it counts."""
+    """Returns the matrix of an ITK transform, whether it is for LPS or RAS mm."""
     columns = [transform.TransformPoint(point) for point in (*np.eye(3), (0.0, 0, 0))]
     matrix = np.eye(4)
     matrix[:3] = np.array(columns).T
@@ -149,7 +149,7 @@ def read():
     show("mireg.xfm", xfm("mireg.xfm"))
     for name in ("linear.h5", "field.h5", "chain.h5", "many.h5"):
         show(name, sitk.ReadTransform(name).TransformPoint)
-    # nitransforms reads composites alone; in them it takes no other linear type.
+    # nitransforms reads only composites, and in them no other linear type.
     parts = itk.ITKCompositeH5.from_filename("chain.h5")
     grid = FLIP @ parts[1].affine @ [1, 2, 1, 1]
     moved = grid[:3] + parts[1].get_fdata()[1, 2, 1] * (-1, -1, 1)

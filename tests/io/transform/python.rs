@@ -1,4 +1,5 @@
-//! mireg against the peers' own readers and writers, which `python.py` calls. Ignored where `MIREG_PYTHON` names no Python that has them.
+//! Compares mireg with the readers and writers of other programs, which `python.py` calls. Ignored unless
+//! `MIREG_PYTHON` names a Python that has them.
 
 use std::path::Path;
 use std::process::Command;
@@ -38,7 +39,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// Runs the script in `folder`. What it prints are names and where the files take the points.
+/// Runs the script in `folder`. It prints the names of files, and the positions to which they take the points.
 fn peers(what: &str, folder: &Folder) -> Vec<(String, Vec<DVec3>)> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/io/transform/python.py");
     let output = Command::new(python().unwrap()).arg(script).arg(what).arg(folder.path("")).output().unwrap();
@@ -78,7 +79,8 @@ fn what_peers_write_leads_where_they_say() {
     }
 }
 
-/// mm. nitransforms reads matrices of .lta as f32, and rounds voxels for AFNI to 4 decimals; displacements are f32.
+/// Returns the tolerance in mm. nitransforms reads matrices of .lta as f32, and rounds voxels for AFNI to 4 decimals;
+/// displacements are f32.
 fn tolerance(name: &str) -> f64 {
     match name {
         _ if name.ends_with(".lta") => 1e-3,

@@ -1,4 +1,4 @@
-//! What is no linear transform, or cannot be understood, is refused with one line that says what to do.
+//! Files that are not a linear transform, or cannot be parsed, are refused with one line that says what to do.
 
 use libtest_mimic::Trial;
 use mireg::io::transform::{Format, Grids, read_linear, write_linear};

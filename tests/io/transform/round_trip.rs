@@ -1,4 +1,4 @@
-//! What is written in any format is read back: to the last bit where the format keeps parameters, and else nearly.
+//! Transforms written in any format are read back: to the last bit if the format stores parameters, else approximately.
 
 use glam::DVec3;
 use libtest_mimic::Trial;
@@ -18,7 +18,7 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-/// A map of any kind and dimension with parameters far from and near to none.
+/// Generates a map of any kind and dimension, with parameters near to and far from those of the identity.
 pub fn linear() -> impl Strategy<Value = Linear> {
     let kind = prop_oneof![Just(Kind::Translation), Just(Kind::Rigid), Just(Kind::Similarity), Just(Kind::Affine)];
     let dimension = prop_oneof![Just(Dimension::Two), Just(Dimension::Three)];
@@ -74,7 +74,7 @@ fn every_format_keeps_every_map() {
     });
 }
 
-/// FLIRT's matrix of the way back, with the images' roles swapped, is the inverse matrix.
+/// FLIRT's matrix for the inverse transform, with the images exchanged, is the inverse of FLIRT's matrix.
 fn fsl_of_the_inverse_is_the_inverse_of_fsl() {
     let folder = Folder::new();
     let [there, back] = ["there.mat", "back.mat"].map(|name| folder.path(name));

@@ -1,6 +1,6 @@
-//! The compute capabilities that kernels are compiled for.
+//! The compute capabilities for which kernels can be compiled.
 
-/// A virtual architecture. PTX made for one runs on every device of the same or a later compute capability.
+/// A virtual architecture. PTX compiled for one runs on every device of the same or a later compute capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum NvvmArch {
@@ -21,7 +21,7 @@ pub enum NvvmArch {
 }
 
 impl NvvmArch {
-    /// The compute capability without its point: 75 for 7.5.
+    /// Returns the compute capability as an integer: 75 for 7.5.
     pub fn capability(self) -> u32 {
         match self {
             Self::Compute75 => 75,
@@ -34,7 +34,7 @@ impl NvvmArch {
         }
     }
 
-    /// rustc's name for it, such as `sm_75`.
+    /// Returns rustc's name of the architecture, such as `sm_75`.
     pub fn target_cpu(self) -> String {
         format!("sm_{}", self.capability())
     }

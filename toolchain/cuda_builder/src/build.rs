@@ -1,4 +1,4 @@
-//! The steps of a build.
+//! The steps of a build: finds the compiler and the sources, compiles or reuses PTX, and writes it to `OUT_DIR`.
 
 use crate::compiler::{self, Compiler, Places};
 use crate::device::{self, Failure, Job};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// A build, as far as it is the same for every architecture.
+/// The state of a build that all architectures share.
 pub(crate) struct Build<'a> {
     options: &'a CudaBuilder,
     /// The device crate's folder.
@@ -18,11 +18,11 @@ pub(crate) struct Build<'a> {
     workspace: PathBuf,
     /// `OUT_DIR`.
     out: PathBuf,
-    /// Shared by every profile of the outer build, so that each compiles the kernels but once.
+    /// A folder shared by all profiles of the outer build, so that the kernels are compiled only once.
     shared: PathBuf,
     sources: Sources,
     compiler: Option<Compiler>,
-    /// Whether to write what is compiled to the committed folder.
+    /// Whether to write the compiled PTX to the folder of committed PTX.
     update: bool,
 }
 
@@ -49,7 +49,8 @@ impl<'a> Build<'a> {
         Ok(Self { options, root, workspace, out, shared, sources, compiler, update })
     }
 
-    /// Writes the PTX of every architecture, and their list, to `OUT_DIR`. Returns the baseline's file.
+    /// Writes the PTX of every architecture, and the list of them, to `OUT_DIR`. Returns the path of the baseline's
+    /// PTX.
     pub fn run(&self) -> Result<PathBuf, CudaBuilderError> {
         let mut list = String::from("&[\n");
         let mut reasons = BTreeSet::new();
@@ -76,7 +77,8 @@ impl<'a> Build<'a> {
         format!("{}_{}.ptx", self.sources.name, arch.target_cpu())
     }
 
-    /// The PTX, from the compiler or from the committed folder, which is updated if that is asked for.
+    /// Returns the PTX of an architecture, compiled or from the folder of committed PTX. Updates that folder if
+    /// requested.
     fn ptx(&self, arch: NvvmArch) -> Result<Choice, CudaBuilderError> {
         let flags = [&self.options.flags(arch)[..], &self.options.build_args].concat();
         let hash = self.sources.hash(&flags).map_err(|error| other(format!("the kernels' sources: {error}")))?;
@@ -90,7 +92,8 @@ impl<'a> Build<'a> {
         Ok(choice)
     }
 
-    /// The PTX that this compiler makes of the sources with this hash: what it made before, or else made now.
+    /// Returns the PTX that this compiler makes of the sources with this hash. Reuses the PTX of an earlier build if
+    /// there is one.
     fn compiled(&self, compiler: &Compiler, arch: NvvmArch, hash: &str) -> Result<String, Failure> {
         let earlier = self.shared.join("ptx").join(self.file_name(arch));
         let is_ours = |text: &String| ptx::hash(text) == Some(hash) && ptx::compiler(text) == Some(&compiler.version);
@@ -115,13 +118,14 @@ impl<'a> Build<'a> {
     }
 }
 
-/// Distinguishes the outputs of different flags, and says which architecture they are for.
+/// Returns a file name tag with the architecture and a digest of the flags, so that outputs of different flags are kept
+/// apart.
 fn tag(arch: NvvmArch, flags: &[String]) -> String {
     let digest = Sources::default().hash(flags).unwrap_or_default();
     format!("{}-{}", arch.target_cpu(), digest.get(..8).unwrap_or_default())
 }
 
-/// `target/cuda-builder` for an `OUT_DIR` below `target/release/build`.
+/// Returns the shared folder: `target/cuda-builder` for an `OUT_DIR` below `target/release/build`.
 fn shared_folder(out: &Path) -> PathBuf {
     let build = out.ancestors().find(|folder| folder.ends_with("build"));
     build.and_then(|build| build.parent()?.parent()).unwrap_or(out).join("cuda-builder")
@@ -131,7 +135,7 @@ fn read(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// Writes a file as a whole, and only if that changes it.
+/// Writes a file atomically, and only if its content changes.
 fn write(path: &Path, text: &str) -> Result<(), CudaBuilderError> {
     if read(path).as_deref() == Some(text) {
         return Ok(());

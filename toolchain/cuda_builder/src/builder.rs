@@ -18,14 +18,14 @@ pub enum DebugInfo {
 #[derive(Debug, Clone)]
 pub struct CudaBuilder {
     pub(crate) path_to_crate: PathBuf,
-    /// Whether the kernels are compiled for release, which is the default. If not, they are optimised all the same, but
+    /// Whether the kernels are compiled for release, which is the default. If not, they are optimised nevertheless, but
     /// arithmetic overflow and a failed `debug_assert!` trap.
     pub release: bool,
     /// Where to copy the PTX of the first architecture.
     pub ptx_file_copy_path: Option<PathBuf>,
     /// The baseline architecture: compute capability 7.5 unless set.
     pub arch: NvvmArch,
-    /// Further architectures. Each gets a PTX file of its own.
+    /// Further architectures. Each gets its own PTX file.
     pub more_archs: Vec<NvvmArch>,
     /// Debug information: none unless set.
     pub debug: DebugInfo,
@@ -86,8 +86,8 @@ impl CudaBuilder {
         self
     }
 
-    /// Names the folder of committed PTX, with one file per architecture, such as `gpu_sm_75.ptx`. A file is used where there is
-    /// no working device compiler, if it was made from the present sources.
+    /// Names the folder of committed PTX, with one file per architecture, such as `gpu_sm_75.ptx`. A file is used if
+    /// there is no working device compiler and the file was made from the present sources.
     pub fn committed(mut self, folder: impl AsRef<Path>) -> Self {
         self.committed = Some(folder.as_ref().to_owned());
         self
@@ -114,11 +114,11 @@ impl CudaBuilder {
         archs
     }
 
-    /// The flags that shape the code.
+    /// Returns the rustc flags that influence the generated code.
     pub(crate) fn flags(&self, arch: NvvmArch) -> Vec<String> {
-        // A panic is a trap: its message could not be shown, and formatting it takes registers and memory.
+        // A panic becomes a trap. Its message could not be shown, and formatting it would need registers and memory.
         let mut flags = vec!["-Zunstable-options", "-Cpanic=immediate-abort", "-Zlocation-detail=none"];
-        // LLVM knows that a barrier may not be copied into the branches before it; this pass of rustc does not.
+        // LLVM knows that a barrier must not be duplicated into the branches before it. This pass of rustc does not.
         flags.push("-Zmir-enable-passes=-JumpThreading");
         if self.debug == DebugInfo::LineTables {
             flags.push("-Cdebuginfo=line-directives-only");

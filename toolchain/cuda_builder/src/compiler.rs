@@ -1,11 +1,12 @@
-//! Looks for a device compiler: a rustc that has the source of its library, from which `core` is built for the GPU.
+//! Finds a device compiler: a rustc that is installed together with the source of the standard library, from which
+//! `core` is built for the GPU.
 
 use std::env::{self, consts::EXE_SUFFIX};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The first release whose output was tried on a GPU.
+/// The first release whose output has been tested on a GPU.
 const OLDEST: (u32, u32) = (1, 95);
 
 /// A rustc that can compile kernels.
@@ -18,9 +19,9 @@ pub(crate) struct Compiler {
 
 /// Where to look, in this order.
 pub(crate) struct Places {
-    /// `CUDA_BUILDER_RUSTC`: a rustc, or `none` to look no further and find nothing.
+    /// The value of `CUDA_BUILDER_RUSTC`: a rustc, or `none` to use no compiler.
     pub asked: Option<OsString>,
-    /// The rustc of the build that is going on.
+    /// The rustc of the current build.
     pub active: Option<PathBuf>,
     /// The folder with rustup's toolchains.
     pub toolchains: Option<PathBuf>,
@@ -29,7 +30,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The places of this machine, by the environment of a build script.
+    /// Returns the places on this machine, from the environment of a build script.
     pub fn here() -> Self {
         let home = || env::home_dir().map(|home| home.join(".rustup"));
         let rustup = env::var_os("RUSTUP_HOME").map(PathBuf::from).or_else(home);
@@ -42,10 +43,11 @@ impl Places {
     }
 }
 
-/// Runs a rustc with arguments and gives what it prints.
+/// Runs a rustc with arguments and returns what it prints.
 type Ask<'a> = &'a dyn Fn(&Path, &[&str]) -> Option<String>;
 
-/// The first device compiler of `places`. An error, of one line, where `CUDA_BUILDER_RUSTC` names something else.
+/// Returns the first device compiler in `places`. Returns an error of one line if `CUDA_BUILDER_RUSTC` names something
+/// that is not a device compiler.
 pub(crate) fn find(places: &Places, ask: Ask) -> Result<Option<Compiler>, String> {
     match &places.asked {
         Some(asked) if asked == "none" => Ok(None),
@@ -62,7 +64,7 @@ pub(crate) fn find(places: &Places, ask: Ask) -> Result<Option<Compiler>, String
     }
 }
 
-/// Runs `rustc` and gives what it prints, without the line end.
+/// Runs `rustc` and returns what it prints, without the line end.
 pub(crate) fn ask(rustc: &Path, arguments: &[&str]) -> Option<String> {
     // The outer cargo's library path would make a rustc of the same version load, and report, the outer toolchain.
     let output = Command::new(rustc).args(arguments).env_remove("LD_LIBRARY_PATH").output().ok()?;
@@ -79,7 +81,7 @@ fn sysroot(rustc: &Path, ask: Ask) -> Option<PathBuf> {
     ask(rustc, &["--print", "sysroot"]).map(PathBuf::from)
 }
 
-/// The compiler in this sysroot, if it has its library's source.
+/// Returns the compiler in this sysroot, if the source of the library is there.
 fn compiler(sysroot: &Path, ask: Ask) -> Option<Compiler> {
     if !has_source(sysroot) {
         return None;
@@ -89,7 +91,8 @@ fn compiler(sysroot: &Path, ask: Ask) -> Option<Compiler> {
     Some(Compiler { rustc, version })
 }
 
-/// The same file that cargo looks for when it builds `core`.
+/// Returns whether the source of the library is in this sysroot. Checks for the same file as cargo when it builds
+/// `core`.
 fn has_source(sysroot: &Path) -> bool {
     sysroot.join("lib/rustlib/src/rust/library/Cargo.lock").is_file()
 }
@@ -100,7 +103,7 @@ fn folders(of: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Major and minor version in `rustc 1.96.0 (...)`.
+/// Parses the major and minor version in `rustc 1.96.0 (...)`.
 fn release(version: &str) -> Option<(u32, u32)> {
     let mut numbers = version.strip_prefix("rustc ")?.split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))

@@ -1,4 +1,4 @@
-//! Runs cargo for the device.
+//! Runs cargo to compile a crate for the device.
 
 use crate::compiler::Compiler;
 use std::env;
@@ -16,11 +16,11 @@ pub(crate) struct Job<'a> {
     /// Where cargo builds it.
     pub target_dir: &'a Path,
     pub compiler: &'a Compiler,
-    /// rustc's flags that shape the code, for this crate and all it depends on.
+    /// The rustc flags that influence the generated code, for this crate and its dependencies.
     pub flags: &'a [String],
     /// More arguments for cargo.
     pub arguments: &'a [String],
-    /// Keeps the outputs of different flags apart.
+    /// Part of file names that keeps the outputs of different flags apart.
     pub tag: &'a str,
 }
 
@@ -55,11 +55,13 @@ const PROFILE: [(&str, &str); 9] = [
     ("STRIP", "none"),
 ];
 
-/// Settings of the person that stay in force; everything else of the outer cargo is taken out.
+/// Prefixes of the environment variables with the user's settings, which are kept. All other variables of the outer
+/// cargo are removed.
 const KEPT: [&str; 6] =
     ["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRIES_", "CARGO_REGISTRY_"];
 
-/// A cargo command without what the outer cargo, rustup or clippy set for their own build.
+/// Returns a cargo command without the environment variables that the outer cargo, rustup or clippy set for their own
+/// build.
 pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in env::vars_os() {
@@ -87,11 +89,11 @@ fn is_outer(name: &str) -> bool {
     OTHERS.contains(&name) || name.starts_with("CARGO_") && !KEPT.iter().any(|kept| name.starts_with(kept))
 }
 
-/// Compiles and returns the assembly.
+/// Compiles the crate and returns the assembly, which is PTX.
 pub(crate) fn compile(job: &Job) -> Result<String, Failure> {
     let mut cargo = cargo();
     cargo.current_dir(job.root).args(["rustc", "--package", job.name, "--lib", "--crate-type", "cdylib", "--release"]);
-    // Freshness by content, because the hash in the header speaks of content too.
+    // Cargo detects changes by content, as the hash in the header does.
     cargo.args(["--target", TARGET, "-Zbuild-std=core", "-Zchecksum-freshness"]).args(job.arguments);
     cargo.arg("--target-dir").arg(job.target_dir);
     // The PTX is the assembly; there is nothing to link.
@@ -100,7 +102,7 @@ pub(crate) fn compile(job: &Job) -> Result<String, Failure> {
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
     cargo.envs(PROFILE.map(|(key, value)| (format!("CARGO_PROFILE_RELEASE_{key}"), value)));
     cargo.env("RUSTC", &job.compiler.rustc).env("RUSTC_BOOTSTRAP", "1");
-    // Empty, and not only absent, so that no configuration file sets them either.
+    // Set to empty, since a configuration file could set variables that are merely absent.
     cargo.env("RUSTC_WRAPPER", "").env("RUSTC_WORKSPACE_WRAPPER", "").env("CARGO_TERM_COLOR", "never");
     let output = cargo.output().map_err(|error| format!("cargo does not run: {error}"))?;
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -111,8 +113,8 @@ pub(crate) fn compile(job: &Job) -> Result<String, Failure> {
     std::fs::read_to_string(&assembly).map_err(|error| format!("{}: {error}", assembly.display()).into())
 }
 
-/// The packages that make up the crate in `root`, in the form that [`Sources`](crate::sources::Sources) reads.
-/// An error is one line.
+/// Returns the packages of which the crate in `root` is built, in the form that [`Sources`](crate::sources::Sources)
+/// reads. An error is one line.
 pub(crate) fn tree(root: &Path, target_dir: &Path) -> Result<String, String> {
     let mut cargo = cargo();
     cargo.current_dir(root).args(["tree", "--target", TARGET, "--edges", "no-dev", "--prefix", "none"]);
@@ -133,7 +135,7 @@ fn assembly_of(job: &Job) -> PathBuf {
     job.target_dir.join(TARGET).join("release/deps").join(file)
 }
 
-/// Keeps the places of files out of the PTX.
+/// Returns the flags that keep absolute paths out of the PTX.
 fn remapped(job: &Job) -> impl Iterator<Item = String> {
     let default = || env::home_dir().map(|home| home.join(".cargo"));
     let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(default);
@@ -142,7 +144,7 @@ fn remapped(job: &Job) -> impl Iterator<Item = String> {
     places.into_iter().filter_map(|(from, to)| Some(format!("--remap-path-prefix={}={to}", from?.display())))
 }
 
-/// The first line that says `error`, or the last line.
+/// Returns the first line that starts with `error`, or else the last line.
 fn first_error(messages: &str) -> String {
     let error = messages.lines().find(|line| line.starts_with("error"));
     error.or(messages.lines().last()).unwrap_or("cargo says nothing").to_owned()

@@ -1,8 +1,8 @@
 //! Compiles a crate of kernels to PTX from a build script, without a CUDA toolkit.
 //!
 //! The API is that of Rust-CUDA's `cuda_builder`; the compiler is rustc itself with its target `nvptx64-nvidia-cuda`.
-//! Options that have no meaning here are left out: those of libNVVM and of its code generator, 32-bit PTX, OptiX. Added are
-//! PTX for more than one architecture and committed PTX for those without a device compiler. See
+//! Options that have no meaning here are left out: those of libNVVM and of its code generator, 32-bit PTX, OptiX. New
+//! are PTX for more than one architecture, and committed PTX for users without a device compiler. See
 //! `toolchain/README.md` for how the compiler is found and for the environment variables.
 
 mod arch;
@@ -23,10 +23,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CudaBuilderError {
-    /// The device crate is not there.
+    /// The folder of the device crate does not exist.
     #[error("Crate path {} does not exist", .0.display())]
     CratePathDoesntExist(PathBuf),
-    /// A PTX file could not be copied to where it was asked for.
+    /// The PTX file could not be copied to the requested path.
     #[error("Failed to copy PTX file: {0}")]
     FailedToCopyPtxFile(std::io::Error),
     /// The device compiler failed: its first error, and all that cargo and rustc printed.

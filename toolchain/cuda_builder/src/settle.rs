@@ -12,11 +12,11 @@ pub(crate) enum Choice {
     Committed(String, String),
 }
 
-/// Chooses from the result of the compilation (`None` where there is no compiler) and the committed PTX, which is
-/// given only if it was made from the present sources. With `update` only a compiled one will do.
+/// Chooses between the result of the compilation (`None` if there is no compiler) and the committed PTX, which is given
+/// only if it was made from the present sources. With `update`, only compiled PTX is accepted.
 ///
-/// Where the committed PTX matches, the sources are known to compile, so that a failure is the compiler's: the build goes
-/// on without it.
+/// If there is matching committed PTX, the sources are known to compile, so that a failure is one of the compiler. The
+/// build then continues with the committed PTX.
 pub(crate) fn settle(
     compiled: Option<Result<String, Failure>>,
     committed: Option<String>,

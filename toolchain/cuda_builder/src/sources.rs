@@ -13,7 +13,7 @@ pub(crate) struct Sources {
     pub name: String,
     /// `name version features` of every package.
     packages: BTreeSet<String>,
-    /// Name of the package and folder, for those that lie on this disk.
+    /// Name and folder of each package that is a local path dependency.
     folders: Vec<(String, PathBuf)>,
 }
 
@@ -21,7 +21,8 @@ pub(crate) struct Sources {
 const PARTS: [&str; 3] = ["Cargo.toml", "build.rs", "src"];
 
 impl Sources {
-    /// Reads what `cargo tree --prefix none --format '{p}|{f}'` printed for the crate. Its first line is the crate.
+    /// Parses the output of `cargo tree --prefix none --format '{p}|{f}'` for the crate. Its first line is the crate
+    /// itself.
     pub fn from_tree(tree: &str) -> Self {
         let mut sources = Self::default();
         for line in tree.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty()) {
@@ -43,12 +44,13 @@ impl Sources {
         sources
     }
 
-    /// Files and folders whose change changes the hash.
+    /// Returns the files and folders on which the hash depends.
     pub fn watched(&self) -> impl Iterator<Item = PathBuf> {
         self.folders.iter().flat_map(|(_, folder)| PARTS.map(|part| folder.join(part))).filter(|path| path.exists())
     }
 
-    /// SHA-256, in hexadecimal, of the sources and of `flags`. It depends on neither line ends nor where the sources lie.
+    /// Returns the SHA-256, in hexadecimal, of the sources and of `flags`. It depends neither on line ends nor on the
+    /// folder of the checkout.
     pub fn hash(&self, flags: &[String]) -> std::io::Result<String> {
         let mut files = Vec::new();
         for (name, folder) in &self.folders {
@@ -72,7 +74,8 @@ impl Sources {
     }
 }
 
-/// Adds the file or every file of the folder, with names that use `/` on every system. Nothing there adds nothing.
+/// Adds the file, or every file of the folder, with names that use `/` on every system. A path that does not exist is
+/// ignored.
 fn collect(path: &Path, name: &str, files: &mut Vec<(String, PathBuf)>) -> std::io::Result<()> {
     if path.is_file() {
         files.push((name.to_owned(), path.to_owned()));
@@ -85,7 +88,7 @@ fn collect(path: &Path, name: &str, files: &mut Vec<(String, PathBuf)>) -> std::
     Ok(())
 }
 
-/// A checkout on Windows has `\r\n` where the repository has `\n`.
+/// Converts `\r\n` to `\n`. A checkout on Windows has `\r\n` where the repository has `\n`.
 fn unix_lines(text: Vec<u8>) -> Vec<u8> {
     let is_kept = |&(at, byte): &(usize, &u8)| *byte != b'\r' || text.get(at + 1) != Some(&b'\n');
     text.iter().enumerate().filter(is_kept).map(|(_, &byte)| byte).collect()

@@ -1,4 +1,5 @@
-//! Names and messages of error codes, which must be there without a driver too: it is then that `cust` reports errors.
+//! Names and messages of error codes. They must be available without a driver, since `cust` then reports errors by
+//! them.
 
 use crate::library;
 use cust_raw::CUresult;
@@ -37,7 +38,7 @@ unsafe extern "C" fn cuGetErrorString(error: CUresult, text: *mut *const c_char)
     unsafe { look_up(driver, error, text, without_driver(error).1) }
 }
 
-/// Asks the driver; where there is none, writes `fallback`.
+/// Calls the driver's function or, if there is no driver, writes `fallback`.
 ///
 /// # Safety
 /// `text` must be valid for a write.
@@ -58,7 +59,7 @@ unsafe fn look_up(
     }
 }
 
-/// The name and the description of the codes that this crate itself returns.
+/// Returns the name and the description of a code that this crate itself returns.
 fn without_driver(error: CUresult) -> (&'static CStr, &'static CStr) {
     match error {
         CUresult::CUDA_SUCCESS => (c"CUDA_SUCCESS", c"no error"),

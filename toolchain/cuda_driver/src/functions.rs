@@ -6,8 +6,8 @@ use cust_raw::*;
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::sync::OnceLock;
 
-/// Defines each function: the first call looks it up, and every call passes through. A row whose types differ from
-/// `cust_raw`'s declaration does not compile.
+/// Defines each function. Its first call looks the function up in the driver, and every call is forwarded. A row whose
+/// types differ from `cust_raw`'s declaration does not compile.
 macro_rules! driver {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
         #[allow(non_snake_case)]
@@ -27,7 +27,7 @@ macro_rules! driver {
 }
 
 driver! {
-    // Start and devices
+    // Initialisation and devices
     fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int);
     fn cuDeviceGetAttribute(pi: *mut c_int, attrib: CUdevice_attribute, dev: CUdevice);
     fn cuDeviceGetCount(count: *mut c_int);

@@ -1,9 +1,9 @@
-//! libcuda, loaded when it is first called.
+//! Loads libcuda at run time, when one of its functions is first called.
 //!
-//! `cust` expects the linker to find the CUDA driver, and a binary linked so does not start on a machine without one.
-//! This crate defines the driver's functions instead. Each looks itself up in the installed driver at its first call
-//! and returns `CUDA_ERROR_NO_DEVICE` where there is no driver. A program that uses `cust` needs a call of
-//! [`available`], or `use cuda_driver as _;`, so that the linker sees this crate.
+//! `cust` is meant to be linked to the CUDA driver, and a binary linked that way does not start on a machine without a
+//! driver. This crate defines the driver's functions instead. Each function looks itself up in the installed driver at
+//! its first call, and returns `CUDA_ERROR_NO_DEVICE` if there is no driver. A program that uses `cust` must call
+//! [`available`] or contain `use cuda_driver as _;`, so that this crate is linked.
 
 mod errors;
 mod functions;
@@ -14,7 +14,7 @@ use std::ffi::{CStr, c_char};
 
 pub use library::found;
 
-/// Whether this machine has an NVIDIA driver and a device. The error says in one line what is missing.
+/// Checks that this machine has an NVIDIA driver and a device. The error says in one line what is missing.
 pub fn available() -> Result<(), String> {
     // SAFETY: cuInit takes no pointer; its one flag must be 0.
     match unsafe { cust_raw::cuInit(0) } {
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(available(), Err(format!("no NVIDIA driver found ({})", library::NAME)));
         assert!(matches!(cust::quick_init(), Err(cust::error::CudaError::NoDevice)));
         assert_eq!(cust::error::CudaError::NoDevice.to_string(), "\"no CUDA-capable device is detected\"");
-        // SAFETY: nothing is done with the null pointers where there is no driver.
+        // SAFETY: without a driver, the null pointers are not used.
         let code = unsafe { cust_raw::cuGraphLaunch(std::ptr::null_mut(), std::ptr::null_mut()) };
         assert_eq!(code, CUresult::CUDA_ERROR_NO_DEVICE);
     }

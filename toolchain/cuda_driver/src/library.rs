@@ -1,4 +1,4 @@
-//! The driver's library, opened when it is first asked for.
+//! The driver's library, which is opened at its first use.
 
 use cust_raw::CUresult;
 use libloading::Library;
@@ -9,17 +9,17 @@ pub(crate) const NAME: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.
 
 fn library() -> Option<&'static Library> {
     static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
-    // SAFETY: the initialisers of NVIDIA's driver library ask nothing of the caller.
+    // SAFETY: the initialisers of NVIDIA's driver library have no preconditions.
     LIBRARY.get_or_init(|| unsafe { Library::new(NAME) }.ok()).as_ref()
 }
 
-/// Whether the driver's library is there.
+/// Returns whether the driver's library is installed.
 pub fn found() -> bool {
     library().is_some()
 }
 
-/// The driver's function of this name. `CUDA_ERROR_NO_DEVICE` where there is no driver, `CUDA_ERROR_NOT_FOUND` where
-/// the driver is too old to have it.
+/// Returns the driver's function of this name. The error is `CUDA_ERROR_NO_DEVICE` if there is no driver, and
+/// `CUDA_ERROR_NOT_FOUND` if the driver is too old to have the function.
 ///
 /// # Safety
 /// `F` must be the type of that function.

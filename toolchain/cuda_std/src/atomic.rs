@@ -1,7 +1,8 @@
-//! Atomic floats, beside `core`'s atomic integers, which this backend compiles to `atom` and `red` as well.
+//! Atomic floats. Atomic integers are those of `core`, which the compiler also turns into `atom` and `red`
+//! instructions.
 //!
-//! All of them take generic addresses. In hot loops use the atomics of [`SharedSlice`](crate::shared::SharedSlice) and
-//! [`DeviceSliceMut`](crate::global::DeviceSliceMut), which name their address space.
+//! All of them use generic addresses. In hot loops, use the atomics of [`SharedSlice`](crate::shared::SharedSlice) and
+//! [`DeviceSliceMut`](crate::global::DeviceSliceMut), whose instructions name the address space.
 
 use crate::arch::atomic as arch;
 pub use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};

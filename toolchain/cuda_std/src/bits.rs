@@ -1,28 +1,31 @@
-//! Bytes of words.
+//! Operations on the bytes and bits of words.
 
 use crate::arch::bits as arch;
 
-/// Four bytes out of eight: those of `a` are numbered 0 to 3 from the lowest, those of `b` 4 to 7, and the lowest hexadecimal digit
-/// of `selector` names the lowest byte of the result. A digit that is 8 more stands for the byte's highest bit, eight times.
-/// PTX: `prmt.b32`. Any thread.
+/// Selects four of eight bytes. The bytes of `a` are numbered 0 to 3 from the lowest, and those of `b` 4 to 7. Each
+/// hexadecimal digit of `selector` names a byte of the result, the lowest digit the lowest byte. A digit plus 8 stands
+/// for the highest bit of that byte, repeated eight times. PTX: `prmt.b32`. Any thread.
 #[inline(always)]
 pub fn permute(a: u32, b: u32, selector: u32) -> u32 {
     arch::permute(a, b, selector)
 }
 
-/// `sum` plus the products of the four bytes of `a` with those of `b`, unsigned. PTX: `dp4a.u32.u32`. Any thread.
+/// Returns `sum` plus the products of the four bytes of `a` with those of `b`, all unsigned. PTX: `dp4a.u32.u32`. Any
+/// thread.
 #[inline(always)]
 pub fn dot4(a: u32, b: u32, sum: u32) -> u32 {
     arch::dot4(a, b, sum)
 }
 
-/// The bits of `a` where those of `mask` are 1, of `b` where they are 0. PTX: `lop3.b32`. Any thread.
+/// Returns the bits of `a` where those of `mask` are 1, and the bits of `b` where they are 0. PTX: `lop3.b32`. Any
+/// thread.
 #[inline(always)]
 pub fn select(mask: u32, a: u32, b: u32) -> u32 {
     arch::select(mask, a, b)
 }
 
-/// The value itself, of which the compiler knows nothing: a sum with it stays as it is written. PTX: `mov.u32`. Any thread.
+/// Returns the value, but hides it from the optimiser, so that a sum with it is not rearranged. PTX: `mov.u32`. Any
+/// thread.
 #[inline(always)]
 pub fn opaque(value: u32) -> u32 {
     arch::opaque(value)

@@ -1,8 +1,8 @@
 //! Float functions for crates without `std`.
 //!
-//! The same bits on the device and elsewhere: what IEEE 754 defines (`floor` to `trunc`, `mul_add`, `sqrt`, `abs`,
-//! `copysign`) is one instruction on the device and `std`'s elsewhere; all the rest is pure Rust (the crate [`libm`], or
-//! written here) on both.
+//! They have the same bits on the device and elsewhere. The functions that IEEE 754 defines (`floor` to `trunc`,
+//! `mul_add`, `sqrt`, `abs`, `copysign`) are one instruction on the device, and those of `std` elsewhere. All others
+//! are pure Rust on both (the crate [`libm`], or code of this crate).
 //!
 //! **Inherent methods win over trait methods.** Where `std` is linked, `x.exp()` on an `f32` is `std`'s, whose bits differ
 //! between platforms; write `GpuFloat::exp(x)` wherever bits matter. For the functions that IEEE 754 defines either
@@ -16,8 +16,8 @@ pub fn add_down(a: f32, b: f32) -> f32 {
     arch::add_down(a, b)
 }
 
-/// 2 to the power of `x`, to about 2 units in the last place, subnormal numbers as 0; bits depend on the GPU. PTX: `ex2.approx.ftz.f32`.
-/// Any thread.
+/// Returns 2 to the power `x`, to about 2 units in the last place. Subnormal numbers are flushed to 0, and the bits
+/// depend on the GPU. PTX: `ex2.approx.ftz.f32`. Any thread.
 #[inline(always)]
 pub fn exp2_approximate(x: f32) -> f32 {
     arch::exp2_approximate(x)

@@ -13,7 +13,7 @@ pub struct DeviceSlice<T> {
     len: u64,
 }
 
-/// A slice of global memory that the kernel reads and writes, else as [`DeviceSlice`].
+/// A slice of global memory that the kernel reads and writes. Otherwise as [`DeviceSlice`].
 #[derive(Debug)]
 #[repr(C)]
 pub struct DeviceSliceMut<T> {
@@ -30,7 +30,7 @@ macro_rules! plain_value {
             }
         }
         impl<T> Copy for $slice<T> {}
-        // SAFETY: a slice is an address; reading or writing through it is unsafe and the caller's business.
+        // SAFETY: a slice is only an address. Reading or writing through it is unsafe, and the caller's responsibility.
         unsafe impl<T> Send for $slice<T> {}
         // SAFETY: as above.
         unsafe impl<T> Sync for $slice<T> {}
@@ -45,7 +45,7 @@ macro_rules! casts {
             /// The same memory as elements of another type; bytes that do not fill an element are left out.
             ///
             /// # Safety
-            /// The memory must be aligned for `U`, of which every pattern of bits must be a value.
+            /// The memory must be aligned for `U`, and every bit pattern must be a valid `U`.
             #[inline(always)]
             pub const unsafe fn cast<U>(self) -> $slice<U> {
                 let len = self.len * size_of::<T>() as u64 / size_of::<U>() as u64;
@@ -112,7 +112,7 @@ macro_rules! reading {
                 unsafe { T::load(self.at(index)) }
             }
 
-            /// The address of element `index`; the emulator stops the kernel where there is none.
+            /// Returns the address of element `index`. The emulator stops the kernel if there is none.
             ///
             /// # Safety
             /// `index` must be in bounds.
@@ -154,8 +154,8 @@ impl<T: GlobalElement> DeviceSliceMut<T> {
 }
 
 impl<T: GlobalAdd> DeviceSliceMut<T> {
-    /// Element `index` as one relaxed atomic step: what another block has written, where [`get`](Self::get) may find an
-    /// older copy. PTX: `ld.relaxed.gpu.global`. Any thread.
+    /// Reads element `index` as one relaxed atomic step. It sees what another block has written, whereas
+    /// [`get`](Self::get) may return a stale value from a cache. PTX: `ld.relaxed.gpu.global`. Any thread.
     ///
     /// # Safety
     /// `index` must be in bounds.
@@ -175,7 +175,7 @@ impl<T: GlobalAdd> DeviceSliceMut<T> {
         unsafe { T::add(self.at(index), value) }
     }
 
-    /// [`add`](Self::add) that returns what the element was before. PTX: `atom.global.add`. Any thread.
+    /// [`add`](Self::add) that returns the former value. PTX: `atom.global.add`. Any thread.
     ///
     /// # Safety
     /// `index` must be in bounds.
@@ -187,7 +187,8 @@ impl<T: GlobalAdd> DeviceSliceMut<T> {
 }
 
 impl DeviceSliceMut<u32> {
-    /// Makes element `index` the greater of what it is and `value`, as one relaxed atomic step. PTX: `red.global.max.u32`. Any thread.
+    /// Sets element `index` to the maximum of its value and `value`, as one relaxed atomic step. PTX:
+    /// `red.global.max.u32`. Any thread.
     ///
     /// # Safety
     /// `index` must be in bounds.

@@ -1,4 +1,4 @@
-//! How much shared memory the kernel was launched with.
+//! The amount of shared memory with which the kernel was launched.
 
 use crate::arch::mem as arch;
 

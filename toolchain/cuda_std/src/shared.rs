@@ -7,7 +7,7 @@
 pub use crate::arch::shared::{SharedAdd, SharedElement};
 use core::marker::PhantomData;
 
-/// Shared memory of the block as `len` elements of `T`.
+/// A slice of the block's shared memory: `len` elements of `T`.
 ///
 /// Access is unchecked on the device. The emulator reports an index out of bounds, a race between two threads and a read
 /// of memory that no thread has written.
@@ -30,8 +30,8 @@ impl<T> Copy for SharedSlice<T> {}
 /// Allocates static shared memory for `[T; N]` and yields a [`SharedSlice<T>`](crate::shared::SharedSlice) of it, not
 /// initialised. `N` and `T` must be known in the enclosing module: not local to the function, not generic.
 ///
-/// One call site is one allocation, however often it is run or inlined. PTX: `.shared .align 16 .b8 NAME[BYTES]` and
-/// `mov.u32`. Any thread.
+/// One call site is one allocation, no matter how often it is run or inlined. PTX: `.shared .align 16 .b8 NAME[BYTES]`
+/// and `mov.u32`. Any thread.
 #[macro_export]
 macro_rules! shared_slice {
     ($element:ty; $len:expr) => {
@@ -51,7 +51,7 @@ macro_rules! shared_array {
     };
 }
 
-/// The address of a static allocation of this call site.
+/// Yields the address of the static allocation of this call site.
 #[cfg(target_arch = "nvptx64")]
 #[doc(hidden)]
 #[macro_export]
@@ -61,7 +61,7 @@ macro_rules! __shared_address {
     };
 }
 
-/// The address of a static allocation of this call site.
+/// Yields the address of the static allocation of this call site.
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
 #[macro_export]
@@ -79,7 +79,8 @@ pub fn generic_pointer<T>(address: u32) -> *mut T {
     crate::arch::shared::generic_pointer(address).cast()
 }
 
-/// The dynamic shared memory of the block as a generic pointer, not initialised: always the same one.
+/// Returns the block's dynamic shared memory as a generic pointer, not initialised. Every call returns the same
+/// pointer.
 /// PTX: `mov.u32` and `cvta.shared.u64`. Any thread.
 #[inline(always)]
 pub fn dynamic_shared_mem<T>() -> *mut T {
@@ -111,8 +112,8 @@ impl<T: SharedElement> SharedSlice<T> {
         Self { address, len, element: PhantomData }
     }
 
-    /// The same memory with its elements numbered from `first` on, in wrapping arithmetic: what every index would have to subtract is
-    /// subtracted once, from the address.
+    /// Returns the same memory with its elements numbered from `first` on, in wrapping arithmetic. A bias that would
+    /// have to be subtracted from every index is thus subtracted once, from the address.
     #[inline(always)]
     pub const fn numbered_from(self, first: u32) -> Self {
         let address = self.address.wrapping_sub(first.wrapping_mul(size_of::<T>() as u32));
@@ -131,7 +132,7 @@ impl<T: SharedElement> SharedSlice<T> {
         self.len == 0
     }
 
-    /// The address of element `index`; the emulator stops the kernel where there is none.
+    /// Returns the address of element `index`. The emulator stops the kernel if there is none.
     #[inline(always)]
     fn at(self, index: u32) -> u32 {
         #[cfg(not(target_arch = "nvptx64"))]
@@ -174,22 +175,24 @@ impl<T: SharedAdd> SharedSlice<T> {
     /// [`add`](Self::add) if `condition` holds, without a branch. PTX: `@p red.shared.add`. Any thread.
     ///
     /// # Safety
-    /// Where `condition` holds, as [`add`](Self::add).
+    /// If `condition` is true, as [`add`](Self::add).
     #[inline(always)]
     pub unsafe fn add_if(self, condition: bool, index: u32, value: T) {
-        // SAFETY: the caller says that where the condition holds, the only case with an access, `index` is in bounds.
+        // SAFETY: by this function's contract, `index` is in bounds if the condition is true. Otherwise there is no
+        // access.
         #[cfg(target_arch = "nvptx64")]
         unsafe {
             T::add_if(condition, self.at(index), value)
         }
         #[cfg(not(target_arch = "nvptx64"))]
         if condition {
-            // SAFETY: the caller says that where the condition holds `index` is in bounds and the element written.
+            // SAFETY: by this function's contract, `index` is in bounds and the element written if the condition is
+            // true.
             unsafe { self.add(index, value) }
         }
     }
 
-    /// [`add`](Self::add) that returns what the element was before. PTX: `atom.shared.add`. Any thread.
+    /// [`add`](Self::add) that returns the former value. PTX: `atom.shared.add`. Any thread.
     ///
     /// # Safety
     /// `index` must be in bounds and the element written.
@@ -226,7 +229,8 @@ fetch! {
 }
 
 impl SharedSlice<u32> {
-    /// Stores `value` as element `index`; of threads that store at the same time any one wins, which is no race.
+    /// Stores `value` as element `index`. If several threads store at the same time, one of them wins, and this is no
+    /// race.
     /// PTX: `st.relaxed.cta.shared.u32`. Any thread.
     ///
     /// # Safety
@@ -237,7 +241,7 @@ impl SharedSlice<u32> {
         unsafe { crate::arch::shared::store_relaxed(self.at(index), value) }
     }
 
-    /// Makes element `index` `new` if it is `current`, as one relaxed atomic step, and returns what it was before.
+    /// Sets element `index` to `new` if it is `current`, as one relaxed atomic step, and returns the former value.
     /// PTX: `atom.shared.cas.b32`. Any thread.
     ///
     /// # Safety

@@ -2,8 +2,8 @@
 
 use crate::arch::texture as arch;
 
-/// The texel of the 3-D texture `handle` at (`x`, `y`, `z`), in the coordinates and by the filter and border mode that
-/// the texture was made with. One-channel textures leave the other three values 0, 0, 1.
+/// Fetches from the 3-D texture `handle` at (`x`, `y`, `z`), with the coordinates, the filter and the border mode that
+/// were set when the texture was created. With one-channel textures, the other three values are 0, 0, 1.
 ///
 /// PTX: `tex.3d.v4.f32.f32`. Any thread.
 ///

@@ -1,6 +1,6 @@
-//! Where a thread is in its grid, barriers of a block, and memory fences.
+//! The indices of a thread in its block and grid, block barriers, and memory fences.
 //!
-//! Indices come as [`glam`] vectors ([`UVec3`], [`UVec2`]), where the published crate has `vek` ones.
+//! Indices are [`glam`] vectors ([`UVec3`], [`UVec2`]); in the published crate they are those of `vek`.
 
 use crate::arch::thread as arch;
 use glam::{UVec2, UVec3, uvec2, uvec3};
@@ -92,7 +92,7 @@ pub fn sync_threads() {
     arch::sync_threads();
 }
 
-/// [`sync_threads`] that returns in how many threads `predicate` is not 0.
+/// [`sync_threads`] that returns the number of threads in which `predicate` is not 0.
 ///
 /// PTX: `bar.red.popc.u32`. Every thread of the block must call it.
 #[inline(always)]
@@ -100,7 +100,7 @@ pub fn sync_threads_count(predicate: u32) -> u32 {
     arch::sync_threads_count(predicate)
 }
 
-/// [`sync_threads`] that returns not 0 where `predicate` is not 0 in every thread.
+/// [`sync_threads`] that returns a number other than 0 if `predicate` is not 0 in every thread.
 ///
 /// PTX: `bar.red.and.pred`. Every thread of the block must call it.
 #[inline(always)]
@@ -108,7 +108,7 @@ pub fn sync_threads_and(predicate: u32) -> u32 {
     arch::sync_threads_and(predicate)
 }
 
-/// [`sync_threads`] that returns not 0 where `predicate` is not 0 in any thread.
+/// [`sync_threads`] that returns a number other than 0 if `predicate` is not 0 in at least one thread.
 ///
 /// PTX: `bar.red.or.pred`. Every thread of the block must call it.
 #[inline(always)]

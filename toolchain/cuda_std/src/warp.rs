@@ -1,8 +1,8 @@
-//! Operations of the 32 threads of a warp together.
+//! Operations in which the 32 threads of a warp take part together.
 //!
-//! A `mask` has bit `i` set for lane `i`. For every function that takes one: each thread of the mask must call it, with
-//! the same mask and from the same place, and the caller must be in the mask; anything else is undefined on the device
-//! and a fault in the emulator. Only [`sync_warp`] orders memory; the others exchange values and nothing else.
+//! A `mask` has bit `i` set for lane `i`. If a function takes a mask, each thread of the mask must call it, with the
+//! same mask and from the same place, and the caller must be in the mask. Anything else is undefined on the device and
+//! a fault in the emulator. Only [`sync_warp`] orders memory; the other functions only exchange values.
 
 use crate::arch::warp as arch;
 
@@ -15,7 +15,8 @@ pub fn lane_id() -> u32 {
     arch::lane_id()
 }
 
-/// Lanes that run this call together now: a hint, never a synchronisation. PTX: `activemask.b32`. Any thread.
+/// Returns the lanes that execute this call together now. This is a hint, and no synchronisation. PTX:
+/// `activemask.b32`. Any thread.
 #[inline(always)]
 pub fn active_mask() -> u32 {
     arch::active_mask()
@@ -71,8 +72,8 @@ pub unsafe fn match_any(mask: u32, value: u32) -> u32 {
     unsafe { arch::match_any(mask, value) }
 }
 
-/// `mask` where all its lanes have the same `value`, 0 otherwise. PTX: `match.any.sync.b32` and a comparison, which is
-/// `match.all.sync` by definition.
+/// Returns `mask` if all its lanes have the same `value`, else 0. PTX: `match.any.sync.b32` and a comparison, which
+/// together are `match.all.sync` by definition.
 ///
 /// # Safety
 /// Every thread of `mask` must call it with the same `mask`.
@@ -163,7 +164,8 @@ pub unsafe fn shuffle_down<T: Shuffle>(mask: u32, value: T, delta: u32) -> T {
     value.each_register(|register| unsafe { arch::shuffle_down(mask, register, delta) })
 }
 
-/// `value` of the lane whose number is the caller's xor `lanes`. PTX: `shfl.sync.bfly.b32`, twice for 64 bits.
+/// Returns `value` of the lane whose number is that of the caller xor `lanes`. PTX: `shfl.sync.bfly.b32`, twice for 64
+/// bits.
 ///
 /// # Safety
 /// Every thread of `mask` must call it with the same `mask`, and the lane read must be in the mask.
@@ -221,7 +223,7 @@ pub unsafe fn reduce_max(mask: u32, value: u32) -> u32 {
     }
 }
 
-/// A butterfly where all lanes take part, lane after lane where some do.
+/// Reduces by a butterfly if the mask has all lanes, else lane after lane.
 ///
 /// # Safety
 /// Every thread of `mask` must call it with the same `mask`.

@@ -29,14 +29,14 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(arguments.into(), item.into()).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Keeps a function for the device; elsewhere its body is a panic that says so.
+/// Makes a function available on the device only. On other targets its body is replaced by a panic that says so.
 #[proc_macro_attribute]
 pub fn gpu_only(_arguments: TokenStream, item: TokenStream) -> TokenStream {
     gpu_only::expand(item.into()).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// `__shared_allocation![T; N]`: allocates shared memory for `[T; N]` and yields its 32-bit address. Device only; what
-/// `shared_slice!` expands to.
+/// `__shared_allocation![T; N]` allocates shared memory for `[T; N]` and yields its 32-bit address. It is for the
+/// device only, and `shared_slice!` expands to it.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __shared_allocation(input: TokenStream) -> TokenStream {

@@ -24,8 +24,8 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let symbol = unique_symbol();
     let declaration = format!(".shared .align 16 .b8 {symbol}[{{}}];");
     let address = format!("mov.u32 {{}}, {symbol};");
-    // Module-level assembly, so that inlining the function around it never allocates twice; a module of its own,
-    // because `global_asm!` is no statement.
+    // This is module-level assembly, so that there is one allocation even if the function around it is inlined several
+    // times. It is in its own module because `global_asm!` cannot be a statement.
     Ok(quote! {{
         mod allocation {
             #[allow(unused_imports)]
@@ -42,7 +42,7 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     }})
 }
 
-/// A PTX symbol that no other expansion in this or another crate has.
+/// Returns a PTX symbol that is unique among all expansions in this and other crates.
 fn unique_symbol() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let krate = std::env::var("CARGO_CRATE_NAME").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Kernels in the API that the published `cuda_std` 0.2.2 has, and in nothing else.
+//! Kernels that use only the API of the published `cuda_std` 0.2.2.
 
 use cuda_std::atomic::{AtomicF32, AtomicF64};
 use cuda_std::{GpuFloat, gpu_only, kernel, shared, shared_array, thread, warp};
@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 const BLOCK: usize = 64;
 
-/// A struct by value, as kernels take their parameters.
+/// A struct that is passed to a kernel by value.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Line {
@@ -45,7 +45,7 @@ pub unsafe fn reverse_blocks(values: *mut i32) {
     unsafe { *values.add(i) = *staged.add(last - lane) }
 }
 
-/// Adds the squares of the block's indices by way of dynamic shared memory, barriers and atomics.
+/// Adds the squares of the block's thread indices, using dynamic shared memory, barriers and atomics.
 ///
 /// # Safety
 /// The launch must have four bytes of dynamic shared memory for each thread of a block, and the pointers must be valid.
@@ -76,7 +76,7 @@ pub unsafe fn sum_of_squares(total: *const AtomicF32, threads_seen: *mut u32, ex
     }
 }
 
-/// Writes each thread's lane and 3-D index once its warp has met.
+/// Writes each thread's lane after a warp barrier, or `u32::MAX` if its 2-D and 3-D indices disagree.
 ///
 /// # Safety
 /// `lanes` must hold one element for each thread of the grid, and blocks must be whole warps.
@@ -104,7 +104,7 @@ pub fn float_methods<T: GpuFloat>(x: T, y: T) -> [T; 32] {
     ]
 }
 
-/// Something that only the device can do.
+/// A function that is available on the device only.
 #[gpu_only]
 #[must_use]
 pub fn on_the_device() -> u32 {

@@ -1,7 +1,7 @@
-//! Sample kernels that must compile with the published `cuda_std` as they do with ours: `cargo check` here does the one,
-//! `../../cuda_std/tests/upstream.rs` the other, and runs them.
+//! Sample kernels that must compile both with the published `cuda_std` and with ours. `cargo check` in this crate
+//! compiles them with the former, and `../../cuda_std/tests/upstream.rs` with the latter, where they are also run.
 
-// Its macros test for the old target `nvptx`, and leave constants unused where the target is another.
+// The published macros test for the old target `nvptx`, and leave constants unused on other targets.
 #![allow(unexpected_cfgs, dead_code)]
 
 pub mod kernels;

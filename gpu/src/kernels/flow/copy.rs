@@ -1,4 +1,5 @@
-//! Copies words to or from page-locked memory of the host, as one more launch of a queue.
+//! Copies words to or from page-locked (pinned) memory of the host by a kernel, so that the copy is one more launch in
+//! a stream.
 
 use crate::params::CopyWords;
 use cuda_std::kernel;

@@ -1,4 +1,5 @@
-//! Displacement fields as such: refinement to another grid, vectors in mm, Jacobian determinants, and resampling of an image.
+//! Operations on a displacement field: refinement to another grid, vectors in mm, Jacobian determinants, and resampling
+//! of an image.
 
 use super::{each_voxel, read, write};
 use crate::math::interpolate::{self, Interpolator};
@@ -7,26 +8,26 @@ use crate::math::{field, flow};
 use crate::params::{FlowJacobian, FlowMoved, FlowRefine, FlowVectors};
 use cuda_std::{kernel, warp};
 
-/// Refines the field to another grid.
+/// Interpolates the field on another grid, and scales it to the voxels of that grid.
 ///
 /// # Safety
 /// The slices are as long as the sizes say, each at least 1 and at most 2^22.
 #[kernel]
 pub unsafe fn flow_refine(p: FlowRefine) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.refined_size, |voxel, number| unsafe {
         let refined = flow::refined(|i| p.field.get_cached(i), p.size, voxel, p.from);
         write(p.refined, p.refined_size, number, refined);
     });
 }
 
-/// Writes how far every voxel goes, mm.
+/// Writes the vector, in mm, by which the field and the transforms move each voxel.
 ///
 /// # Safety
 /// As [`flow_refine`].
 #[kernel]
 pub unsafe fn flow_vectors(p: FlowVectors) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.size, |voxel, number| unsafe {
         let [x, y, z] = vector(&p.maps, voxel, read(p.field, p.size, number));
         let at = 3 * number as usize;
@@ -43,7 +44,7 @@ pub unsafe fn flow_vectors(p: FlowVectors) {
 #[kernel]
 pub unsafe fn flow_jacobian(p: FlowJacobian) {
     let (mut low, mut high) = (0, 0);
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.size, |voxel, number| unsafe {
         let determinant = field::jacobian(|i| p.field.get_cached(i), p.size, voxel);
         p.determinants.set(number as usize, determinant);
@@ -51,7 +52,7 @@ pub unsafe fn flow_jacobian(p: FlowJacobian) {
         low = if !place > low { !place } else { low };
         high = if place > high { place } else { high };
     });
-    // SAFETY: whole warps.
+    // SAFETY: all lanes of the warp come here.
     unsafe {
         let (low, high) = (warp::reduce_max(warp::ALL, low), warp::reduce_max(warp::ALL, high));
         if warp::lane_id() == 0 {
@@ -67,7 +68,7 @@ pub unsafe fn flow_jacobian(p: FlowJacobian) {
 /// As [`flow_refine`].
 #[kernel]
 pub unsafe fn flow_moved(p: FlowMoved) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.size, |voxel, number| unsafe {
         let position = flow::position(&p.map, voxel, read(p.field, p.size, number));
         let value = interpolate::at(|i| p.image.get_cached(i), p.image_size, position, Interpolator::Linear);

@@ -1,4 +1,4 @@
-//! The force of a joint metric at every voxel.
+//! The force at every voxel of a metric that is computed from the joint histogram.
 
 use super::{Sample, each_voxel, take_pull};
 use crate::kernels::each_of;
@@ -8,7 +8,9 @@ use crate::params::FlowForce;
 use cuda_std::shared;
 use cuda_std::{kernel, thread};
 
-/// Writes the force and the precision at every voxel, or adds them, 0 outside the moving image and where a mask is 0. `table_words` words of dynamic shared memory.
+/// Writes the force and its precision at every voxel, or adds them to what is there, as
+/// [`FlowPull::adds`](crate::params::FlowPull::adds) says. Both are 0 outside the moving image and where a mask is 0.
+/// The launch has `table_words` words of dynamic shared memory.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, each size at least 1; bins are 2 to 255.
@@ -21,20 +23,20 @@ pub unsafe fn flow_force(p: FlowForce) {
     each_of(p.table_words, |i| unsafe { copy.store(i, p.tables.get_cached(i as usize)) });
     thread::sync_threads();
     match p.table_words > 0 {
-        // SAFETY: as this function's; the tables were copied whole before the barrier, and `score` stays within them.
+        // SAFETY: by this function's contract; the tables were copied whole before the barrier, and `score` stays within them.
         true => unsafe { pull(&p, |i| copy.load(i)) },
-        // SAFETY: as this function's; `score` stays within the tables.
+        // SAFETY: by this function's contract; `score` stays within the tables.
         false => unsafe { pull(&p, |i| p.tables.get_cached(i as usize)) },
     }
 }
 
-/// Writes what pulls; `table` reads the tables by index.
+/// Writes or adds the force and its precision; `table` reads an element of the tables by its index.
 ///
 /// # Safety
 /// As [`flow_force`], and `table` may be called with any index of the tables.
 #[inline(always)]
 unsafe fn pull(p: &FlowForce, table: impl Fn(u32) -> f32) {
-    // SAFETY: as this function's; interpolated values lie between stored ones.
+    // SAFETY: by this function's contract; interpolated values lie between stored ones.
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
         let mut pull = Pull::NONE;

@@ -11,7 +11,7 @@ use cuda_std::{kernel, warp};
 /// The slices are as long as the sizes say, each at least 1 and at most 2^22.
 #[kernel]
 pub unsafe fn flow_inverse(p: FlowInverse) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.inverse_size, |voxel, number| unsafe {
         let to = flow::through(&p.back, voxel.map(|n| n as f32));
         let way = flow::way_back(|i| p.field.get_cached(i), p.size, to);
@@ -27,7 +27,7 @@ pub unsafe fn flow_inverse(p: FlowInverse) {
 pub unsafe fn flow_misses(p: FlowInverse) {
     let inverse = p.inverse.as_slice();
     let (mut sum, mut count, mut largest) = (0, 0, 0);
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.size, |voxel, number| unsafe {
         let displacement = read(p.field, p.size, number);
         let maps = [&p.there, &p.back];
@@ -40,7 +40,7 @@ pub unsafe fn flow_misses(p: FlowInverse) {
             largest = if bits > largest { bits } else { largest };
         }
     });
-    // SAFETY: whole warps.
+    // SAFETY: all lanes of the warp come here.
     unsafe {
         add(p.totals, [sum, count]);
         let largest = warp::reduce_max(warp::ALL, largest);

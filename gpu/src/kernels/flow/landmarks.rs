@@ -1,4 +1,4 @@
-//! Landmarks pull at their voxels.
+//! Adds the forces by which landmarks pull the field towards their known displacements.
 
 use super::{own_pull, read, write_pull};
 use crate::math::flow::{self, Known};
@@ -6,7 +6,8 @@ use crate::params::FlowLandmarks;
 use cuda_std::kernel;
 use cuda_std::thread::index_1d;
 
-/// Adds what landmarks say to what pulls: one thread per landmark, in blocks of any size that cover them.
+/// Adds the force of each landmark, and its precision, to those at its voxel. One thread per landmark, in blocks of any
+/// size that cover them.
 ///
 /// # Safety
 /// The slices are as long as their documentation, `len` and the size say; the voxels are those of the grid, and each is there once.
@@ -17,7 +18,7 @@ pub unsafe fn flow_landmarks(p: FlowLandmarks) {
         return;
     }
     let at = at as usize;
-    // SAFETY: below `len`; else as this function's.
+    // SAFETY: below `len`; else by this function's contract.
     unsafe {
         let voxel = p.voxels.get_cached(at);
         let [x, y, z, precision] = [0, 1, 2, 3].map(|number: usize| p.targets.get_cached(4 * at + number));

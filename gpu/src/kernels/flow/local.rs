@@ -1,5 +1,6 @@
-//! Local correlation. Between these kernels a Gaussian window smooths the planes to local means: once [`flow_local_fixed`], then
-//! [`flow_local_variance`]; for each field [`flow_local_moving`], then [`flow_local_agreement`] and [`flow_local_force`].
+//! Local correlation. The launches, once for a fixed image f: [`flow_local_fixed`], a Gaussian filter that turns its
+//! planes into local means, and [`flow_local_variance`]. For each field, which gives the moved image m:
+//! [`flow_local_moving`], the Gaussian filter, then [`flow_local_agreement`] and [`flow_local_force`].
 
 use super::{Sample, add, each_voxel, own, planes, take_pull, write};
 use crate::math::bin;
@@ -8,13 +9,13 @@ use crate::params::FlowLocal;
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::kernel;
 
-/// Writes f and its square, to be smoothed.
+/// Writes f and its square, which are then smoothed.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, each size at least 1; so for all kernels here.
 #[kernel]
 pub unsafe fn flow_local_fixed(p: FlowLocal) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.images.size, |_, number| unsafe {
         let value = fraction(f32::from(p.images.fixed.get_cached(number as usize)));
         set_two(p.planes, p.images.size, number, [value, value * value]);
@@ -27,20 +28,20 @@ pub unsafe fn flow_local_fixed(p: FlowLocal) {
 /// As [`flow_local_fixed`].
 #[kernel]
 pub unsafe fn flow_local_variance(p: FlowLocal) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.images.size, |_, number| unsafe {
         let [mean, square] = two(p.planes, p.images.size, number);
         set_two(p.fixed, p.images.size, number, [mean, flow::variance(mean, square)]);
     });
 }
 
-/// Writes m, its square and f m, to be smoothed; outside the moving image m is 0.
+/// Writes m, its square and f m, which are then smoothed. Outside the moving image, m is 0.
 ///
 /// # Safety
 /// As [`flow_local_fixed`].
 #[kernel]
 pub unsafe fn flow_local_moving(p: FlowLocal) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
         let [fixed, moving] = sample.values();
@@ -56,7 +57,7 @@ pub unsafe fn flow_local_moving(p: FlowLocal) {
 #[kernel]
 pub unsafe fn flow_local_agreement(p: FlowLocal) {
     let (mut sum, mut count) = (0, 0);
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.images.size, |voxel, number| unsafe {
         if Sample::read(&p.images, voxel, number).counts {
             // The correlation does not depend on the voxel's own intensities.
@@ -65,17 +66,18 @@ pub unsafe fn flow_local_agreement(p: FlowLocal) {
             count += 1;
         }
     });
-    // SAFETY: whole warps.
+    // SAFETY: all lanes of the warp come here.
     unsafe { add(p.totals, [sum, count]) };
 }
 
-/// Writes the force at every voxel and its precision, or adds them. They may lie where the local means do.
+/// Writes the force and its precision at every voxel, or adds them to what is there. The output may be the memory of
+/// the local means, since each thread reads a voxel's means before it writes there.
 ///
 /// # Safety
 /// As [`flow_local_fixed`].
 #[kernel]
 pub unsafe fn flow_local_force(p: FlowLocal) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
         let mut pull = Pull::NONE;
@@ -95,7 +97,7 @@ pub unsafe fn flow_local_force(p: FlowLocal) {
 /// The voxel is in the fixed image, whose planes hold the local means.
 #[inline(always)]
 unsafe fn moments(p: &FlowLocal, number: u32) -> Moments {
-    // SAFETY: as the kernels'.
+    // SAFETY: by the kernel's contract.
     unsafe {
         let [moving, moving_square, product] = own(p.planes, p.images.size, number);
         let [fixed, fixed_variance] = two(p.fixed, p.images.size, number);
@@ -110,7 +112,7 @@ unsafe fn moments(p: &FlowLocal, number: u32) -> Moments {
 #[inline(always)]
 unsafe fn two(memory: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 2] {
     let [first, second, _] = planes(size, number);
-    // SAFETY: as the kernels'.
+    // SAFETY: by the kernel's contract.
     unsafe { [memory.get(first), memory.get(second)] }
 }
 
@@ -121,7 +123,7 @@ unsafe fn two(memory: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32;
 #[inline(always)]
 unsafe fn set_two(memory: DeviceSliceMut<f32>, size: [u32; 3], number: u32, values: [f32; 2]) {
     let [first, second, _] = planes(size, number);
-    // SAFETY: as the kernels'.
+    // SAFETY: by the kernel's contract.
     unsafe {
         memory.set(first, values[0]);
         memory.set(second, values[1]);

@@ -1,9 +1,16 @@
-//! Deformable registration, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] compute what
-//! pulls, by the tables that [`table`] makes, each on top of the other where there are several, and [`landmarks`] add to it. [`step`] makes the
-//! update field of it and applies it. [`relax`] mends the field where volumes change too much. [`field`] and [`inverse`] compute what is
-//! asked of the final field. [`show`] is for two fields that meet in the middle.
+//! Deformable registration, with the formulas of [`crate::math::flow`]. The stages of a step:
 //!
-//! Blocks are of ([`WIDTH`], rows) threads, any number of them along x: a warp takes rows of voxels.
+//! 1. [`pairs`] or [`local`] compare the images: they give the joint histogram's indices or the local correlation.
+//! 2. [`table`] makes tables of scores from the joint histogram.
+//! 3. [`force`] (from the tables) or [`local`] compute the forces; those of several metrics are added up. [`landmarks`]
+//!    adds theirs.
+//! 4. [`step`] computes the update field from the smoothed forces, and composes the field with it.
+//!
+//! [`relax`] smooths the field where its Jacobian determinant is outside limits. [`field`] and [`inverse`] compute what
+//! is derived from the final field. [`show`] is for symmetric registration, with two fields on one grid in the middle,
+//! from where each leads to one of the images.
+//!
+//! Thread blocks are ([`WIDTH`], rows), and the grid has any number of them along x. A warp takes whole rows of voxels.
 
 pub mod copy;
 pub mod field;
@@ -29,12 +36,13 @@ use cuda_std::warp;
 /// Lanes of a warp: the voxels along x that it takes together.
 pub const WIDTH: u32 = 32;
 
-/// Calls `each` with every voxel of this thread's share of a grid, and the voxel's index in memory.
+/// Calls `each` with every voxel of this thread's share of an image grid, and the voxel's index in memory.
 #[inline(always)]
 pub(super) fn each_voxel([width, height, depth]: [u32; 3], mut each: impl FnMut([u32; 3], u32)) {
     let mut row = block_idx_x() * block_dim_y() + thread_idx_y();
     while row < height * depth {
-        // SAFETY: else there is no row; without it a division by zero would bring a panic into the PTX.
+        // SAFETY: there is a row, so the height is not 0. Without this line, the check for a division by zero would
+        // bring a panic into the PTX.
         unsafe { core::hint::assert_unchecked(height > 0) };
         let (y, z) = (row % height, row / height);
         let mut x = thread_idx_x();
@@ -53,7 +61,7 @@ pub(super) fn each_voxel([width, height, depth]: [u32; 3], mut each: impl FnMut(
 #[inline(always)]
 pub(super) unsafe fn read(field: DeviceSlice<f32>, size: [u32; 3], number: u32) -> [f32; 3] {
     let [x, y, z] = planes(size, number);
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { [field.get_cached(x), field.get_cached(y), field.get_cached(z)] }
 }
 
@@ -64,7 +72,7 @@ pub(super) unsafe fn read(field: DeviceSlice<f32>, size: [u32; 3], number: u32) 
 #[inline(always)]
 unsafe fn own(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 3] {
     let [x, y, z] = planes(size, number);
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { [field.get(x), field.get(y), field.get(z)] }
 }
 
@@ -75,7 +83,7 @@ unsafe fn own(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 
 #[inline(always)]
 pub(super) unsafe fn write(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32, values: [f32; 3]) {
     let [x, y, z] = planes(size, number);
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe {
         field.set(x, values[0]);
         field.set(y, values[1]);
@@ -83,13 +91,13 @@ pub(super) unsafe fn write(field: DeviceSliceMut<f32>, size: [u32; 3], number: u
     }
 }
 
-/// What pulls at the voxel of this index: three planes of force and one of precision.
+/// Reads the force and the precision at the voxel of this index, from three planes of force and one of precision.
 ///
 /// # Safety
 /// As [`own`].
 #[inline(always)]
 unsafe fn own_pull([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3], number: u32) -> Pull {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { Pull { force: own(force, size, number), precision: precision.get(number as usize) } }
 }
 
@@ -99,21 +107,22 @@ unsafe fn own_pull([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3],
 /// As [`write`].
 #[inline(always)]
 unsafe fn write_pull([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3], number: u32, pull: Pull) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe {
         write(force, size, number, pull.force);
         precision.set(number as usize, pull.precision);
     }
 }
 
-/// Takes what pulls at the voxel of this index to where it is wanted.
+/// Writes a force and its precision at the voxel of this index, times [`FlowPull::weight`], or adds them to what is
+/// there.
 ///
 /// # Safety
 /// As [`own`] and [`write`].
 #[inline(always)]
 unsafe fn take_pull(p: &FlowPull, size: [u32; 3], number: u32, pull: Pull) {
     let planes = [p.force, p.precision];
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe {
         let before = if p.adds == 0 { Pull::NONE } else { own_pull(planes, size, number) };
         write_pull(planes, size, number, pull.added(before, p.weight));
@@ -127,13 +136,13 @@ fn planes(size: [u32; 3], number: u32) -> [usize; 3] {
     [number as usize, (number + plane) as usize, (number + 2 * plane) as usize]
 }
 
-/// Adds the lanes' sums and counts to the two totals.
+/// Adds the sums and the counts of a warp's lanes to the two totals.
 ///
 /// # Safety
 /// Whole warps call it.
 #[inline(always)]
 unsafe fn add(totals: DeviceSliceMut<u64>, [sum, count]: [u64; 2]) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe {
         let (sum, count) = (fold(sum), fold(count));
         if warp::lane_id() == 0 && count > 0 {
@@ -143,12 +152,13 @@ unsafe fn add(totals: DeviceSliceMut<u64>, [sum, count]: [u64; 2]) {
     }
 }
 
-/// The stored values at a voxel of the fixed image, before interpolation.
+/// What is read at a voxel of the fixed image: its stored value and, of the moving image, the words from which its
+/// value is interpolated.
 struct Sample {
     fixed: f32,
-    /// Whether it lies inside the moving image; else the other fields are not to be used.
+    /// Whether the position lies inside the moving image. If not, `words` and `fraction` are meaningless.
     inside: bool,
-    /// Whether it is inside, in a half that is wanted, and both masks keep it.
+    /// Whether the position is inside, the voxel belongs to a half in [`FlowImages::halves`], and both masks keep it.
     counts: bool,
     position: [f32; 3],
     words: <FineLinear as Sampler>::Words,
@@ -156,13 +166,13 @@ struct Sample {
 }
 
 impl Sample {
-    /// Reads the voxel, displaced and mapped.
+    /// Reads the voxel, and the moving image where the field and the map take it.
     ///
     /// # Safety
     /// The voxel is in the fixed image, and the slices are as long as the sizes say.
     #[inline(always)]
     unsafe fn read(images: &FlowImages, voxel: [u32; 3], number: u32) -> Self {
-        // SAFETY: as this function's; a place is safe to read whether or not the position lies inside.
+        // SAFETY: by this function's contract; a place is safe to read whether or not the position lies inside.
         unsafe {
             let fixed = f32::from(images.fixed.get_cached(number as usize));
             let position = flow::position(&images.map, voxel, read(images.field, images.size, number));
@@ -189,14 +199,14 @@ impl Sample {
     }
 }
 
-/// Whether the masks keep a voxel of the fixed image, whose position lies inside the moving one.
+/// Returns whether both masks keep a voxel of the fixed image whose position lies inside the moving image.
 ///
 /// # Safety
 /// As [`Sample::read`].
 #[inline(always)]
 unsafe fn kept(images: &FlowImages, position: [f32; 3], number: u32) -> bool {
     let [fixed, moving] = images.masked;
-    // SAFETY: as this function's; inside, the nearest voxel is one of the image's.
+    // SAFETY: by this function's contract; inside, the nearest voxel is one of the image's.
     unsafe {
         let by_fixed = fixed == 0 || images.fixed_mask.get_cached(number as usize) != 0;
         let nearest = || interpolate::nearest(position, images.moving_size) as usize;

@@ -1,17 +1,18 @@
-//! Relaxation of a field where it changes volumes beyond limits: alternately [`flow_unusual`] and [`flow_relax`].
+//! Relaxation of a field where its Jacobian determinant is outside the limits. [`flow_unusual`] and [`flow_relax`] run
+//! in turn.
 
 use super::{each_voxel, read, write};
 use crate::math::{field, flow};
 use crate::params::FlowRelax;
 use cuda_std::kernel;
 
-/// Counts the voxels whose Jacobian is unusual, and marks those around.
+/// Counts the voxels whose Jacobian determinant is outside the limits, and marks them and the voxels around them.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the size say, each at least 1 and at most 2^22.
 #[kernel]
 pub unsafe fn flow_unusual(p: FlowRelax) {
-    // SAFETY: as this function's; what is around a voxel stays in the grid.
+    // SAFETY: by this function's contract; `around` is clamped to the grid.
     each_voxel(p.size, |voxel, _| unsafe {
         if flow::unusual(field::jacobian(|i| p.field.get_cached(i), p.size, voxel), p.limits) {
             p.unusual.add(0, 1);
@@ -27,13 +28,13 @@ pub unsafe fn flow_unusual(p: FlowRelax) {
     });
 }
 
-/// Writes the field, relaxed at marked voxels.
+/// Writes the field, smoothed at marked voxels ([`field::relaxed`]) and unchanged elsewhere.
 ///
 /// # Safety
 /// As [`flow_unusual`].
 #[kernel]
 pub unsafe fn flow_relax(p: FlowRelax) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     each_voxel(p.size, |voxel, number| unsafe {
         let marked = p.marks.get(number as usize) != 0;
         let relaxed = match marked {

@@ -1,4 +1,5 @@
-//! The moving image as a field moves it, for another field to be compared with.
+//! The moving image, resampled through a field. In symmetric registration it becomes the fixed image of the other
+//! field.
 
 use super::{each_voxel, read};
 use crate::kernels::sample::{FineLinear, Sampler};
@@ -6,13 +7,15 @@ use crate::math::{flow, interpolate};
 use crate::params::FlowShow;
 use cuda_std::kernel;
 
-/// Writes the moving image at every voxel, displaced and mapped, and whether it is to be looked at.
+/// Writes the moving image at the position to which the field and the map take each voxel, and whether that position is
+/// inside the moving image and its mask.
 ///
 /// # Safety
-/// The slices are as long as their documentation and the sizes say, each size at least 1. Fixed images and their masks are not read.
+/// The slices are as long as their documentation and the sizes say, each size at least 1. The fixed image and its mask
+/// are not read.
 #[kernel]
 pub unsafe fn flow_show(p: FlowShow) {
-    // SAFETY: as this function's; a place is safe to read whether or not the position lies inside, and interpolated values lie between
+    // SAFETY: by this function's contract; a place is safe to read whether or not the position lies inside, and interpolated values lie between
     // stored ones.
     each_voxel(p.images.size, |voxel, number| unsafe {
         let position = flow::position(&p.images.map, voxel, read(p.images.field, p.images.size, number));

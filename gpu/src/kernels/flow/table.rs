@@ -1,5 +1,6 @@
-//! From the joint histogram to the value of mutual information and the tables of its force, in the order of [`crate::math::table`], so that
-//! a climb need not wait for the host. [`flow_table_smooth`], [`flow_table_density`] and [`flow_table_scores`] follow one another.
+//! Computes mutual information and the tables of scores from the joint histogram, summing in the order of
+//! [`crate::math::table`]. This is done on the GPU so that no step waits for the host. The kernels run in the order
+//! [`flow_table_smooth`], [`flow_table_density`], [`flow_table_scores`].
 
 use crate::kernels::ordered::{fold, lane_sum};
 use crate::kernels::{block_threads, each_of, is_last, thread_number};
@@ -18,7 +19,8 @@ pub const MOST_BINS: u32 = 255;
 /// Numbers that a thread reads together, so that the reads overlap.
 const TOGETHER: usize = 8;
 
-/// Smooths the joint histogram along both sides, and counts each row: one block, of any number of threads, for each moving bin.
+/// Smooths the joint histogram along both axes, and sums each row (one moving bin). One thread block of any size per
+/// moving bin.
 ///
 /// # Safety
 /// The slices are as long as their documentation says; bins are 2 to [`MOST_BINS`].
@@ -28,12 +30,12 @@ pub unsafe fn flow_table_smooth(p: FlowTable) {
     let row = shared_slice![f64; MOST_BINS as usize];
     let total = shared_slice![u32; 1];
     if thread_number() == 0 {
-        // SAFETY: one word, one thread's until the barrier.
+        // SAFETY: the slice has one word, which only this thread uses before the barrier.
         unsafe { total.store(0, 0) };
     }
     sync_threads();
-    // SAFETY: bins and their neighbours are below `bins`, offsets below the number of weights; the row's word is this thread's until the
-    // barrier, and additions are atomic.
+    // SAFETY: bins and their neighbours are below `bins`, and offsets below the number of weights. Only this thread
+    // uses the row's word before the barrier, and the additions are atomic.
     each_of(bins, |f| unsafe {
         let count = |m: u32| p.counts.get((f + bins * m) as usize);
         row.store(f, weighted(&p, |offset| f64::from(count(table::neighbour(m, offset, p.reach, bins)))));
@@ -51,7 +53,7 @@ pub unsafe fn flow_table_smooth(p: FlowTable) {
     }
 }
 
-/// The weighted sum of what `read` returns for each offset.
+/// Returns the sum of what `read` returns for each offset, times the weight of that offset.
 ///
 /// # Safety
 /// The weights are as many as `reach` says, and `read` may be called with each of their numbers.
@@ -62,7 +64,8 @@ unsafe fn weighted(p: &FlowTable, read: impl Fn(u32) -> f64) -> f64 {
     batched(2 * p.reach + 1, term, |sum, (weight, value)| value.mul_add(weight, sum))
 }
 
-/// Takes `n` terms one after the other into a sum that begins at 0; terms are read [`TOGETHER`].
+/// Folds `n` terms, in order, into a sum that begins at 0. [`TOGETHER`] terms are read before they are added, so that
+/// the reads overlap.
 #[inline(always)]
 fn batched<T: Copy + Default>(n: u32, read: impl Fn(u32) -> T, take: impl Fn(f64, T) -> f64) -> f64 {
     let mut sum = 0.0;
@@ -84,8 +87,8 @@ fn batched<T: Copy + Default>(n: u32, read: impl Fn(u32) -> T, take: impl Fn(f64
     sum
 }
 
-/// Makes a density of the smoothed counts, its logarithms and its sums, and leaves the counts at 0: one warp for each moving bin, in blocks
-/// of whole warps, at least three. The last block to finish makes the value of them.
+/// Computes the density from the smoothed counts, its logarithms and its sums, and sets the counts to 0. One warp per
+/// moving bin, in thread blocks of whole warps, at least three. The last block to finish computes the metric's value.
 ///
 /// # Safety
 /// As [`flow_table_smooth`], after it.
@@ -126,13 +129,13 @@ pub unsafe fn flow_table_density(p: FlowTable) {
     }
 }
 
-/// The moving bin of this warp.
+/// The moving bin of this warp, which may be beyond the last one.
 #[inline(always)]
 fn row_of_warp() -> u32 {
     (block_idx_x() * block_threads() + thread_number()) / LANES as u32
 }
 
-/// All counts, in every lane.
+/// Returns the sum of all counts, in every lane.
 ///
 /// # Safety
 /// All lanes of the warp call it, after [`flow_table_smooth`].
@@ -149,7 +152,7 @@ unsafe fn total(p: &FlowTable) -> u64 {
     unsafe { warp::shuffle_idx(warp::ALL, fold(sum), 0) }
 }
 
-/// Sets a number of [`FlowTable::sums`].
+/// Sets an element of [`FlowTable::sums`]: the sum of kind `which` for a bin.
 ///
 /// # Safety
 /// `which` is below 4 and `bin` below `bins`; no other thread uses the element.
@@ -159,7 +162,8 @@ unsafe fn set(sums: DeviceSliceMut<f64>, which: u32, bin: u32, bins: u32, value:
     unsafe { sums.set((bin + bins * which) as usize, value) };
 }
 
-/// The sum over m at f of an array of one number per pair of bins, which other blocks wrote.
+/// Returns the sum over the moving bins, for the fixed bin `f`, of an array with one number per pair of bins. Other
+/// blocks wrote the array, so that it is read past the L1 cache.
 ///
 /// # Safety
 /// `f` is below `bins`; nothing writes the array.
@@ -169,7 +173,8 @@ unsafe fn column(array: DeviceSliceMut<f64>, f: u32, bins: u32) -> f64 {
     batched(bins, |m| unsafe { array.load_relaxed((f + bins * m) as usize) }, |sum, term| sum + term)
 }
 
-/// Sums what the blocks have written, and writes the value, its share, and the marginals that scores need.
+/// Adds up what the blocks have written, and writes the metric's value, its [`share`](Value::share), and the marginals
+/// that the scores need.
 ///
 /// # Safety
 /// As [`flow_table_density`]; all threads of the last block call it, at least three warps.
@@ -221,7 +226,7 @@ unsafe fn value(p: &FlowTable, total: u64) {
     }
 }
 
-/// One of three, without an array in local memory.
+/// Returns the element of this number. Indexing the array would put it into local memory.
 #[inline(always)]
 fn of<T>([a, b, c]: [T; 3], number: u32) -> T {
     match number {
@@ -231,7 +236,8 @@ fn of<T>([a, b, c]: [T; 3], number: u32) -> T {
     }
 }
 
-/// Writes the scores: one warp for each moving bin, in blocks of whole warps. The last block to finish writes the information.
+/// Writes the table of scores. One warp per moving bin, in thread blocks of whole warps. The last block to finish
+/// writes the information of each fixed bin.
 ///
 /// # Safety
 /// As [`flow_table_density`], after it.

@@ -1,11 +1,12 @@
-//! Lines along y or z: neighbouring threads read neighbours in memory.
+//! Filters lines along y or z. The threads of a warp take neighbouring lines, so that their reads are coalesced.
 
 use super::lines::{AHEAD, Ahead, LINES, back, each_sample, least, take};
 use crate::params::Recursive;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{block_idx_x, thread_idx_x};
 
-/// Filters one line per thread; nothing passes between threads. With `KEPT` the output of the causal pass lies in shared memory.
+/// Filters one line per thread; threads exchange nothing. With `KEPT`, the output of the causal pass is kept in shared
+/// memory, else in global memory.
 ///
 /// # Safety
 /// As [`recursive_across`](super::recursive_across); without `KEPT` no shared memory is needed.
@@ -18,7 +19,7 @@ pub(super) unsafe fn across<const KEPT: bool>(p: &Recursive) {
     if line >= p.stride {
         return;
     }
-    // Places are counted from the slab's first sample.
+    // Places are indices from the slab's first sample.
     let slab = slab as usize * p.len as usize * p.stride as usize;
     let last = line + (p.len - 1) * p.stride;
     let at = |i: u32| line + i * p.stride;
@@ -38,7 +39,8 @@ pub(super) unsafe fn across<const KEPT: bool>(p: &Recursive) {
         true => unsafe { tile.load(i * LINES + lane) },
         false => get(at(i)),
     };
-    // Each place follows from the one before: as products, all of them would occupy registers.
+    // Each place is computed from the one before. As products of an index and the stride, all of them would occupy
+    // registers.
     let mut place = line;
     let mut next = || {
         let sample = get(place);

@@ -1,4 +1,5 @@
-//! Lines along x: the warp reads whole rows of memory and turns them in the tile.
+//! Filters lines along x. A warp reads rows of memory (coalesced) and transposes them in a tile of shared memory, so
+//! that each thread can run along a line of its own.
 
 use super::lines::{AHEAD, Ahead, LINES, PADDED, back, each_sample, forth, least};
 use crate::params::Recursive;
@@ -6,8 +7,8 @@ use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{block_idx_x, thread_idx_x};
 use cuda_std::warp::{ALL, sync_warp};
 
-/// Filters one line per thread; the warp reads and writes rows of memory together, through the tile. With `KEPT` the tile holds whole
-/// lines, else one chunk of them at a time.
+/// Filters one line per thread. The warp reads and writes rows of memory together, through the tile. With `KEPT`, the
+/// tile holds whole lines, else one chunk of each line at a time.
 ///
 /// # Safety
 /// As [`recursive_along`](super::recursive_along); without `KEPT` as [`recursive_along_long`](super::recursive_along_long).
@@ -15,17 +16,18 @@ use cuda_std::warp::{ALL, sync_warp};
 pub(super) unsafe fn along<const KEPT: bool>(p: &Recursive) {
     let lane = thread_idx_x();
     let chunks = p.len.div_ceil(AHEAD);
-    // Places are counted from the first sample of the block's lines; the last of these begins at `last`.
+    // Places are indices from the first sample of the block's first line. The block's last line begins at `last`.
     let (block, blocks) = (block_idx_x(), p.slabs.div_ceil(LINES));
     let (planes, slabs, block) =
         if block < blocks { (p.planes, p.slabs, block) } else { (p.beside, p.beside_slabs, block - blocks) };
     let last = (least(LINES, slabs - block * LINES) - 1) * p.len;
     let block = block as usize * LINES as usize * p.len as usize;
-    // SAFETY: places are clamped to the block's last line and to the line's last sample, so that they lie in the planes.
+    // SAFETY: places are clamped to the block's last line and to a line's last sample, so that they lie in the planes.
     let read = |place: u32| unsafe { planes.get(block + place as usize) };
-    // SAFETY: the launch gives `bytes_along`, of the line's length or of 1: as many chunks of `AHEAD` padded rows.
+    // SAFETY: the launch gives `bytes_along` of the line's length or, without `KEPT`, of 1: room for as many chunks of
+    // `AHEAD` padded rows.
     let tile: SharedSlice<f32> = unsafe { shared::dynamic(0, PADDED * AHEAD * if KEPT { chunks } else { 1 }) };
-    // A chunk's first row in the tile, and how many samples it has.
+    // A chunk's first row in the tile, and the chunk's number of samples.
     let row = |chunk: u32| if KEPT { chunk * AHEAD } else { 0 };
     let count = |chunk: u32| least(AHEAD, p.len - chunk * AHEAD);
     let load = |chunk: u32, samples: &mut Ahead| {

@@ -1,33 +1,34 @@
-//! A thread's line: its samples in batches on their way from memory, and the two passes over them.
+//! What a thread does with its line: prefetches samples into registers, and runs the causal and the anticausal pass.
 
 use crate::math::recursive::{Coefficients, ORDER, State};
 
-/// Lines of a block, and its threads: one warp.
+/// Lines that a thread block filters, one per thread. A block is one warp.
 pub const LINES: u32 = 32;
 
-/// Samples that are filtered together.
+/// Samples that a pass reads before it filters them, so that the reads overlap.
 const BATCH: usize = 8;
 
-/// Samples of a line that are being read at a time.
+/// Samples of a line that are prefetched at a time.
 pub const AHEAD: u32 = 4 * BATCH as u32;
 
-/// The samples of a line that are being read.
+/// Registers for the prefetched samples of a line.
 pub type Ahead = [[f32; BATCH]; 4];
 
-// Along x a thread reads one sample of each line.
+// For lines along x, a thread reads one sample of each of the block's lines.
 const _: () = assert!(AHEAD == LINES);
 
-/// Words between the rows of a tile that is read along both axes: no two threads meet in a bank.
+/// Words from one row of a tile to the next. The tile is read along both axes, and this odd number avoids bank
+/// conflicts along either.
 pub const PADDED: u32 = LINES + 1;
 
-/// The smaller number, by a comparison: one instruction.
+/// Returns the smaller number. The comparison compiles to one instruction.
 #[inline(always)]
 pub fn least(a: u32, b: u32) -> u32 {
     if a < b { a } else { b }
 }
 
-/// Calls `each` with the number and the place of every sample. Written out: the compiler would not unroll a loop over so many, and they
-/// would lie in local memory.
+/// Calls `each` with the number of every prefetched sample and a reference to it. The calls are written out because the
+/// compiler does not unroll so long a loop, and the samples would then be in local memory.
 #[inline(always)]
 pub fn each_sample(ahead: &mut Ahead, mut each: impl FnMut(u32, &mut f32)) {
     each_of_batch(&mut ahead[0], 0, &mut each);
@@ -43,14 +44,15 @@ fn each_of_batch(batch: &mut [f32; BATCH], first: u32, each: &mut impl FnMut(u32
     }
 }
 
-/// Filters a sample and returns the pass's output.
+/// Feeds a sample to a pass and returns the pass's output.
 #[inline(always)]
 pub fn take(filter: &Coefficients, state: &mut State, sample: f32) -> f32 {
     filter.advance(state, f64::from(sample));
     state[ORDER - 1] as f32
 }
 
-/// The causal pass over samples 0 to `count`, a batch at a time: `get` reads the sample of a number, `set` writes it.
+/// Runs the causal pass over samples 0 to `count`, a batch at a time. `get` reads a sample by its number, and `set`
+/// writes the output there.
 #[inline(always)]
 pub fn forth(filter: &Coefficients, state: &mut State, count: u32, get: impl Fn(u32) -> f32, set: impl Fn(u32, f32)) {
     let mut i = 0;
@@ -70,7 +72,7 @@ pub fn forth(filter: &Coefficients, state: &mut State, count: u32, get: impl Fn(
     }
 }
 
-/// The anticausal pass: [`forth`] from the last sample to the first.
+/// Runs the anticausal pass: as [`forth`], but from the last sample to the first.
 #[inline(always)]
 pub fn back(filter: &Coefficients, state: &mut State, count: u32, get: impl Fn(u32) -> f32, set: impl Fn(u32, f32)) {
     let mut i = count;

@@ -1,7 +1,9 @@
-//! The recursive Gaussian of [`crate::math::recursive`], in place. A warp takes 32 neighbouring lines: it reads and writes each sample
-//! once, whole rows of memory at a time, and keeps the output of the causal pass in shared memory until the anticausal pass reads it.
+//! The recursive Gaussian filter of [`crate::math::recursive`], in place. A warp takes 32 neighbouring lines. It reads
+//! and writes each sample once, with coalesced accesses, and keeps the output of the causal pass in shared memory until
+//! the anticausal pass reads it.
 //!
-//! Where lines are too long for shared memory, the `_long` kernels keep the output of the causal pass in global memory.
+//! The `_long` kernels are for lines that are too long for shared memory. They keep the output of the causal pass in
+//! global memory.
 
 mod across;
 mod along;
@@ -25,14 +27,15 @@ pub const fn bytes_across(len: u32) -> u32 {
     4 * LINES * len
 }
 
-/// Filters lines along y or z. Blocks of [`LINES`] threads, one block per [`LINES`] lines of a slab, slab by slab, those beside
-/// after the others.
+/// Filters lines along y or z. Thread blocks of [`LINES`] threads, one block per [`LINES`] lines of a slab: first all
+/// slabs of `planes`, then those of `beside`.
 ///
 /// # Safety
-/// `planes` has `slabs * len * stride` samples and `beside` has `beside_slabs * len * stride`, `len` is at least 1, and the dynamic shared memory is [`bytes_across`].
+/// `planes` has `slabs * len * stride` samples and `beside` has `beside_slabs * len * stride`, `len` is at least 1, and
+/// the dynamic shared memory is [`bytes_across`] of `len`.
 #[kernel]
 pub unsafe fn recursive_across(p: Recursive) {
-    // SAFETY: this function asks of its caller what `across` asks.
+    // SAFETY: `across` has the same contract as this function.
     unsafe { across::<true>(&p) };
 }
 
@@ -42,26 +45,28 @@ pub unsafe fn recursive_across(p: Recursive) {
 /// As [`recursive_across`], but for the shared memory.
 #[kernel]
 pub unsafe fn recursive_across_long(p: Recursive) {
-    // SAFETY: this function asks of its caller what `across` asks.
+    // SAFETY: `across` has the same contract as this function.
     unsafe { across::<false>(&p) };
 }
 
-/// Filters lines along x, one per slab. Blocks of [`LINES`] threads, one block per [`LINES`] lines, then as many as the lines beside need.
+/// Filters lines along x, one per slab. Thread blocks of [`LINES`] threads, one block per [`LINES`] lines of `planes`,
+/// then one per [`LINES`] lines of `beside`.
 ///
 /// # Safety
-/// `planes` has `slabs * len` samples and `beside` has `beside_slabs * len`, `len` is at least 1, and the dynamic shared memory is [`bytes_along`].
+/// `planes` has `slabs * len` samples and `beside` has `beside_slabs * len`, `len` is at least 1, and the dynamic
+/// shared memory is [`bytes_along`] of `len`.
 #[kernel]
 pub unsafe fn recursive_along(p: Recursive) {
-    // SAFETY: this function asks of its caller what `along` asks.
+    // SAFETY: `along` has the same contract as this function.
     unsafe { along::<true>(&p) };
 }
 
-/// [`recursive_along`] with no more shared memory than lines of one sample need.
+/// [`recursive_along`] with the shared memory of a single chunk of each line.
 ///
 /// # Safety
 /// As [`recursive_along`], with [`bytes_along`] of 1.
 #[kernel]
 pub unsafe fn recursive_along_long(p: Recursive) {
-    // SAFETY: this function asks of its caller what `along` asks.
+    // SAFETY: `along` has the same contract as this function.
     unsafe { along::<false>(&p) };
 }

@@ -1,23 +1,26 @@
-//! Bitonic sort and count in shared memory (Shams 2009, sections 3.2, 3.5 and 3.8, listing 2): where two elements of the same bin are
-//! compared, the later one takes both counters. At the end a bin has at most one counter that is not 0.
+//! Bitonic sort and count in shared memory (Shams 2009, sections 3.2, 3.5 and 3.8, listing 2). When two elements of the
+//! same bin are compared, the later one takes the sum of both counters and the other one 0. After the sort, a bin has
+//! at most one counter that is not 0.
 //!
-//! The reason: within a sorted block a bin's counter stands at the end of its run, so the block is sorted by (bin, counter > 0) as well.
-//! Two such blocks in opposite directions are a bitonic sequence in that order, in which a bin has two counters at most. They end
-//! up next to each other, and a network that sorts must compare what ends up next to each other: they meet, and are added.
+//! Why this is so: in a sorted sequence, the counter of a bin is at the end of the run of that bin, so that the
+//! sequence is also sorted by (bin, counter > 0). Two such sequences in opposite directions form a bitonic sequence in
+//! that order, and a bin has at most two counters in it. The merge puts these two next to each other. A sorting network
+//! must compare elements that end up next to each other, so the two are compared at some point, and added.
 //!
-//! Listing 2 is misprinted. `k <=< 1` and `j >=> 1` are shifts, `k <<= 1` and `j >>= 1`, and its comments have the directions the
-//! wrong way round: even blocks are the ascending ones. A deliberate difference: elements that only one warp uses need a barrier of the
-//! warp in place of one of the block. With 512 threads that leaves 15 barriers of the block in 55 steps.
+//! Listing 2 has misprints. `k <=< 1` and `j >=> 1` are the shifts `k <<= 1` and `j >>= 1`, and its comments exchange
+//! the directions: even blocks are ascending. A deliberate difference: between steps whose elements are used by one
+//! warp only, there is a warp barrier in place of a block barrier. With 512 threads, 15 block barriers remain in 55
+//! steps.
 
 use crate::kernels::{block_threads, thread_number};
 use cuda_std::shared::{SharedElement, SharedSlice};
 use cuda_std::thread::sync_threads;
 use cuda_std::warp;
 
-/// The largest distance between two elements of one warp.
+/// Up to this distance between the two elements of a comparison, each warp compares only elements of its own 64.
 const WARP: u32 = 32;
 
-/// A bin's number in the low half and a counter in the high half.
+/// An integer with a bin number in its low half and a counter in its high half.
 pub trait Element: SharedElement {
     /// An element; both numbers must fit.
     fn new(bin: u32, counter: u32) -> Self;
@@ -27,7 +30,7 @@ pub trait Element: SharedElement {
     fn counter(self) -> u32;
 }
 
-/// 16 bits each, as in the paper.
+/// Bin number and counter have 16 bits each, as in the paper.
 impl Element for u32 {
     #[inline(always)]
     fn new(bin: u32, counter: u32) -> Self {
@@ -45,7 +48,7 @@ impl Element for u32 {
     }
 }
 
-/// 32 bits each.
+/// Bin number and counter have 32 bits each.
 impl Element for u64 {
     #[inline(always)]
     fn new(bin: u32, counter: u32) -> Self {
@@ -63,10 +66,12 @@ impl Element for u64 {
     }
 }
 
-/// Sorts by bin and adds up the counters of each. Starts after, and ends with, a barrier of the block.
+/// Sorts the elements by bin and adds up the counters of each bin. The caller passes a block barrier before; this
+/// function ends with one.
 ///
 /// # Safety
-/// All threads of the block call it; they are a power of two, 32 or more, and the elements twice as many and written.
+/// All threads of the block call this function. Their number is a power of two, at least 32. There are twice as many
+/// elements, all written.
 #[inline(always)]
 pub unsafe fn sort_and_count<E: Element>(elements: SharedSlice<E>) {
     let (me, last) = (thread_number(), 2 * block_threads());
@@ -76,7 +81,7 @@ pub unsafe fn sort_and_count<E: Element>(elements: SharedSlice<E>) {
         let mut offset = block / 2;
         while offset > 0 {
             let first = 2 * me - (me & (offset - 1));
-            // SAFETY: no other thread has these two elements before the next barrier.
+            // SAFETY: no other thread uses these two elements before the next barrier.
             unsafe {
                 match ascending {
                     true => compare(elements, first, first + offset),
@@ -96,10 +101,11 @@ pub unsafe fn sort_and_count<E: Element>(elements: SharedSlice<E>) {
     }
 }
 
-/// Puts two elements in order; of the same bin, the later one takes both counters.
+/// Puts two elements in order. If they have the same bin, the later one takes the sum of the counters, and the other
+/// one 0.
 #[inline(always)]
 unsafe fn compare<E: Element>(elements: SharedSlice<E>, early: u32, late: u32) {
-    // SAFETY: as the caller's.
+    // SAFETY: by the caller's contract.
     unsafe {
         let (a, b) = (elements.load(early), elements.load(late));
         if a.bin() > b.bin() {

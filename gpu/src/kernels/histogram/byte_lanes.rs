@@ -1,16 +1,16 @@
 //! The joint histogram and both marginals in one pass, all three in shared memory (Ge's slides "Mutual Information in
 //! CUDA", after Podlozhnyuk's histogram64 and histogram256).
 //!
-//! Marginals of up to 64 bins have one byte per bin and thread, to which that thread alone adds, without atomics. The
-//! positions of the bytes are shuffled such that the threads of a warp have the same byte of words in different banks,
-//! whatever their bins. A thread adds at most 1 per bin and step, and after 255 steps the block adds up the bytes: none
-//! overflows. Marginals of up to 256 bins have one histogram per warp, with atomics. The joint histogram is one per block,
-//! with atomics.
+//! Marginals of up to 64 bins have one byte per bin and thread, to which only that thread adds, without atomics. The
+//! positions of the bytes are permuted such that the bytes of a warp's threads are in words of different banks,
+//! whatever the bins are, so that there are no bank conflicts. A thread adds at most 1 per bin and step, and the block
+//! adds up the bytes after 255 steps, so that no byte overflows. Marginals of up to 256 bins have one histogram per
+//! warp, with atomics. There is one joint histogram per block, with atomics.
 //!
-//! Deliberate differences: the slides shuffle for 16 banks; today there are 32. They count 64 or 256 bins and divide
-//! intensities by 4; here any number of bins up to these will do. A joint histogram that does not fit is counted a range
-//! at a time, one for each z of the grid; z 0 counts the marginals. Blocks add to the results by atomics, where the slides
-//! store partial histograms and launch a sum.
+//! Deliberate differences: the slides permute for 16 banks; today there are 32. The slides have 64 or 256 bins and
+//! divide intensities by 4; here, any number of bins up to 64 or 256 is possible. A joint histogram that does not fit
+//! in shared memory is counted in ranges, one for each z of the grid; the blocks at z = 0 count the marginals. Blocks
+//! add to the results by atomics, whereas the slides store partial histograms and sum them in another launch.
 
 use super::pair::{self, NONE};
 use crate::params::ByteLanes;
@@ -21,7 +21,7 @@ use cuda_std::thread::{block_dim_x, block_idx_x, block_idx_z, grid_dim_x, sync_t
 /// Lanes of a warp, and banks of shared memory.
 const WARP: u32 = 32;
 
-/// Steps after which bytes are added up.
+/// Steps after which the bytes are added up, before they overflow.
 const STEPS: u32 = 255;
 
 /// Counts up to 64 bins of each image. Blocks of 128, 256, 384 or 512; [`Lanes::bytes`] of dynamic shared memory, then `range`
@@ -31,7 +31,7 @@ const STEPS: u32 = 255;
 /// The images are as their documentation says, and every size is at least 1.
 #[kernel]
 pub unsafe fn byte_lanes_64(p: ByteLanes) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Lanes>(&p) }
 }
 
@@ -41,7 +41,7 @@ pub unsafe fn byte_lanes_64(p: ByteLanes) {
 /// As [`byte_lanes_64`].
 #[kernel]
 pub unsafe fn byte_lanes_256(p: ByteLanes) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Warps>(&p) }
 }
 
@@ -59,14 +59,14 @@ pub trait Marginals: Copy {
     /// Adds 1.
     ///
     /// # Safety
-    /// `bin` is one of the bins, and is written. A thread may call it 255 times for a bin between two barriers with a
-    /// [`take`](Self::take).
+    /// `bin` is one of the bins, whose counters have been initialised. A thread calls this at most 255 times for a bin
+    /// before all counters are taken by [`take`](Self::take).
     unsafe fn add(self, bin: u32);
 
-    /// Returns what the block has counted, and sets it to 0.
+    /// Returns the block's count of a bin, and sets it to 0.
     ///
     /// # Safety
-    /// `bin` is one of the bins; no other thread uses it up to the next barrier, nor has since the last.
+    /// `bin` is one of the bins. No other thread uses it between the last block barrier and the next one.
     unsafe fn take(self, bin: u32) -> u32;
 }
 
@@ -74,12 +74,12 @@ pub trait Marginals: Copy {
 #[derive(Clone, Copy)]
 pub struct Lanes {
     bytes: SharedSlice<u8>,
-    /// The same memory.
+    /// The same memory, as words.
     words: SharedSlice<u32>,
 }
 
-/// The byte of a thread in each row of them: within 128 threads, bits 0 to 4 say the word and bits 5 and 6 the byte of
-/// it.
+/// Returns the position of a thread's byte in the bytes of a bin. Within each 128 threads, bits 0 to 4 of the thread
+/// number select the word, and bits 5 and 6 the byte in the word.
 #[inline(always)]
 fn position(thread: u32) -> u32 {
     thread & !(4 * WARP - 1) | (thread & (WARP - 1)) << 2 | (thread & (3 * WARP)) >> 5
@@ -94,7 +94,7 @@ impl Marginals for Lanes {
     #[inline(always)]
     unsafe fn new(bins: u32) -> Self {
         let bytes = Self::bytes(bins, block_dim_x());
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { Self { bytes: shared::dynamic(0, bytes), words: shared::dynamic(0, bytes / 4) } }
     }
 
@@ -105,16 +105,16 @@ impl Marginals for Lanes {
         unsafe { self.bytes.store(at, self.bytes.load(at) + 1) }
     }
 
-    /// Two bytes at a time, in halves of a word: up to 128 words with two bytes of at most 255 a half make 65280, which
-    /// 16 bits hold.
+    /// Adds two bytes at a time, in the halves of a word. A half sums two bytes from each of up to 128 words, at most
+    /// 65280, which fits in 16 bits.
     #[inline(always)]
     unsafe fn take(self, bin: u32) -> u32 {
         let words = block_dim_x() / 4;
         let (mut column, mut sums) = (bin % WARP, 0);
         for _ in 0..words {
-            // Neighbouring bins begin at neighbouring words: they lie in different banks.
+            // Threads take neighbouring bins, and each bin begins at another word, so that there are no bank conflicts.
             let at = bin * words + column;
-            // SAFETY: as this function's.
+            // SAFETY: by this function's contract.
             unsafe {
                 let word = self.words.load(at);
                 self.words.store(at, 0);
@@ -141,13 +141,13 @@ impl Marginals for Warps {
 
     #[inline(always)]
     unsafe fn new(bins: u32) -> Self {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         Self { counters: unsafe { shared::dynamic(0, Self::bytes(bins, block_dim_x()) / 4) }, bins }
     }
 
     #[inline(always)]
     unsafe fn add(self, bin: u32) {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { self.counters.add(thread_idx_x() / WARP * self.bins + bin, 1) }
     }
 
@@ -155,7 +155,7 @@ impl Marginals for Warps {
     unsafe fn take(self, bin: u32) -> u32 {
         let mut sum = 0;
         for warp in 0..block_dim_x() / WARP {
-            // SAFETY: as this function's.
+            // SAFETY: by this function's contract.
             unsafe {
                 sum += self.counters.load(warp * self.bins + bin);
                 self.counters.store(warp * self.bins + bin, 0);
@@ -175,7 +175,7 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
     // SAFETY: an image has bins; without this line a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(fixed_bins > 0) };
     let (first_pair, with_marginals) = (p.range * block_idx_z(), block_idx_z() == 0);
-    // SAFETY: each word is one thread's up to the barrier.
+    // SAFETY: only one thread uses each word before the barrier.
     unsafe {
         let all = shared::dynamic::<u32>(0, bytes / 4 + p.range);
         each(all.len(), |word| all.store(word, 0));
@@ -200,7 +200,7 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
         }
         first += grid_dim_x() * threads;
     }
-    // SAFETY: all threads are here; pairs end where the joint histogram does.
+    // SAFETY: all threads come here; only pairs of the joint histogram have counts.
     unsafe {
         add_up(p, marginals);
         each(p.range, |index| {
@@ -218,7 +218,7 @@ unsafe fn add_up<M: Marginals>(p: &ByteLanes, marginals: M) {
     sync_threads();
     if block_idx_z() == 0 {
         each(p.images.bins[0] + p.images.bins[1], |bin| {
-            // SAFETY: one thread's between the barriers.
+            // SAFETY: only this thread uses the bin between the barriers.
             let count = unsafe { marginals.take(bin) };
             if count > 0 {
                 // SAFETY: one of the bins.

@@ -1,7 +1,9 @@
-//! From counts to entropies, MI, NMI and correlation ratios in one launch, in the order of [`crate::math::entropy`].
+//! Computes entropies, MI, NMI and correlation ratios from the joint histogram in one launch, summing in the order of
+//! [`crate::math::entropy`].
 //!
-//! A warp sums a column of the joint histogram (one moving bin), lane by lane, and folds the lanes by shuffles. The block that finds
-//! itself last to finish then sums the columns and both marginals. Every counter is left at 0 for the next evaluation.
+//! A warp sums a column of the joint histogram (one moving bin), one partial sum per lane, and folds the lanes by
+//! shuffles. The last block to finish then sums the columns and both marginals. Every counter is left at 0 for the next
+//! evaluation.
 
 use crate::kernels::ordered::{fold, lane_sum};
 use crate::kernels::{is_last, thread_number};
@@ -16,7 +18,7 @@ use cuda_std::{kernel, shared_slice, warp};
 /// Threads of a block.
 pub const THREADS: u32 = 256;
 
-/// Columns that a block sums: one per warp.
+/// Columns that a thread block sums, one per warp.
 pub const COLUMNS: u32 = THREADS / LANES as u32;
 
 /// Numbers of a result: see [`Entropy::results`].
@@ -25,15 +27,15 @@ pub const RESULTS: usize = 8;
 /// The most bins of an image.
 const MOST_BINS: usize = 1024;
 
-/// Computes the entropies of a batch of joint histograms. Blocks of [`THREADS`] threads; x of the grid covers the columns, [`COLUMNS`] per
-/// block, y is the number of the histogram.
+/// Computes the entropies of a batch of joint histograms. Thread blocks of [`THREADS`] threads. Along x, the grid
+/// covers the columns, [`COLUMNS`] per block; y is the number of the histogram.
 ///
 /// # Safety
 /// The slices are as long as their documentation says; bins are 1 to 1024.
 #[kernel]
 pub unsafe fn entropies(p: Entropy) {
     let rows = Rows { counts: shared_slice![u32; MOST_BINS], sums: shared_slice![u64; MOST_BINS] };
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe {
         sum_columns(&p, rows);
         if is_last(p.done, block_idx_y()) {
@@ -42,7 +44,8 @@ pub unsafe fn entropies(p: Entropy) {
     }
 }
 
-/// A block's part of the fixed image's marginal: counts and, where ratios are wanted, sums of the moving image's bin numbers.
+/// A block's part of the fixed image's marginal: counts and, if correlation ratios are requested, sums of the moving
+/// image's bin numbers.
 #[derive(Clone, Copy)]
 struct Rows {
     counts: SharedSlice<u32>,
@@ -127,7 +130,7 @@ struct Marginal {
 }
 
 impl Marginal {
-    /// The fixed image's for 0, else the moving one's.
+    /// Returns the marginal of the fixed image if `image` is 0, else that of the moving image.
     #[inline(always)]
     fn of(p: &Entropy, image: u32) -> Self {
         let [fixed_bins, moving_bins] = p.bins;
@@ -137,7 +140,8 @@ impl Marginal {
         }
     }
 
-    /// The counts of a bin. Other blocks wrote them: a plain read could find an old copy.
+    /// Returns the counts of a bin. Other blocks wrote them, so that a plain read could return a stale value from the
+    /// L1 cache.
     ///
     /// # Safety
     /// `bin` is below `bins`.
@@ -147,7 +151,7 @@ impl Marginal {
         unsafe { self.counts.load_relaxed((self.first + bin) as usize) }
     }
 
-    /// The sum of a bin, read as its counts.
+    /// Returns the sum of a bin, read in the same way as its counts.
     ///
     /// # Safety
     /// As [`count`](Self::count).
@@ -196,8 +200,8 @@ unsafe fn sum_marginals(p: &Entropy) {
         unsafe { correlate(&marginal, me, all, ratios) };
     }
     sync_threads();
-    // SAFETY: `row` is below the fixed bins; this block is the last that uses the histogram's marginals, and the barrier is behind their
-    // reads.
+    // SAFETY: `row` is below the fixed bins. This block is the last that uses the histogram's marginals, and their
+    // reads are before the barrier.
     each_row(p, |row| unsafe {
         p.fixed.set((block_idx_y() * fixed_bins + row) as usize, 0);
         if p.ratios != 0 {
@@ -227,8 +231,8 @@ unsafe fn sum_marginals(p: &Entropy) {
     }
 }
 
-/// The correlation ratios: that of the moving image given the fixed one by warp 0, the other by warp 1. `all` is a lane's part of the
-/// moments of the warp's own image.
+/// Computes the correlation ratios: warp 0 that of the moving image given the fixed one, warp 1 the other. `all` is a
+/// lane's part of the moments of the warp's own image.
 ///
 /// # Safety
 /// All threads of the block call it; `ratios` has two words.

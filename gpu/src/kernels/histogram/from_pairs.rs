@@ -1,17 +1,17 @@
-//! A histogram of 16-bit numbers in global memory, such as the joint indices of voxels: counting without sampling.
+//! The histogram of an array of 16-bit numbers in global memory, such as the joint indices of voxels.
 //!
-//! A thread reads vectors of eight numbers, several together, and the next ones before it counts these. A block's
-//! counters are in shared memory, of 32 bits where they fit. The increment is the constant 1, for which the hardware
-//! adds up all lanes with the same address at once.
+//! A thread reads vectors of eight numbers, several at a time, and prefetches the next ones before it counts these. A
+//! thread block has its counters in shared memory, with 32 bits each if they fit. The increment is the constant 1, for
+//! which the hardware combines all lanes with the same address in one operation.
 //!
-//! Larger tables have two counters of 16 bits in a word. A thread adds up runs of one number first, so that with
-//! constant data not all lanes wait for one word. No counter overflows: a period begins with all of them below 2^15
-//! (at 0, or a few after the tail), a block adds at most 2^15 in it, and 16 bits hold 2^15 - 1 + 2^15. At its
-//! end a scan between two barriers of the block moves each counter that has reached 2^15 to global memory. A step,
-//! the shortest period, adds 8 * [`TOGETHER`] numbers per thread: 2^15 with 1024 threads.
+//! Larger tables have two 16-bit counters in a word. A thread first adds up runs of equal numbers, so that with
+//! constant data there are fewer atomics on the same word. No counter overflows. A period begins with all counters
+//! below 2^15; in a period a block adds at most 2^15; and 16 bits hold 2^15 - 1 + 2^15. At the end of a period, a scan
+//! between two block barriers moves each counter that has reached 2^15 to global memory. The shortest period is one
+//! step, in which a thread counts 8 * [`TOGETHER`] numbers: 2^15 in all with 1024 threads.
 //!
-//! Larger tables still are counted a range at a time, one for each z of the grid. A number that is not to be counted goes
-//! to a word after the counters, since a condition would cost a branch; that word may overflow, as it is never read.
+//! Even larger tables are counted in ranges, one for each z of the grid. A number that is not to be counted is added to
+//! a word after the counters, which is cheaper than a branch. That word may overflow, as it is never read.
 
 use crate::kernels::{block_threads, thread_number};
 use crate::params::FromPairs;
@@ -25,10 +25,10 @@ pub const VECTOR: u32 = 8;
 /// Vectors that a thread reads together.
 pub const TOGETHER: usize = 4;
 
-/// 16-bit counters are below this when a period begins, and at most this is added in it.
+/// 16-bit counters are below this number when a period begins, and at most this number is added in a period.
 const HALF: u32 = 1 << 15;
 
-/// A number minus this is in no range.
+/// Subtracted from a number that is not to be counted: the difference is in no range.
 const FAR: u32 = 1 << 31;
 
 /// Counts with 32 bits. Blocks of any size; `range + 1` words of dynamic shared memory.
@@ -37,7 +37,7 @@ const FAR: u32 = 1 << 31;
 /// The slices are as long as their documentation says.
 #[kernel]
 pub unsafe fn count_pairs(p: FromPairs) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Words>(&p) }
 }
 
@@ -48,7 +48,7 @@ pub unsafe fn count_pairs(p: FromPairs) {
 /// As [`count_pairs`].
 #[kernel]
 pub unsafe fn count_pairs_packed(p: FromPairs) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Halves>(&p) }
 }
 
@@ -123,7 +123,7 @@ unsafe fn count<C: Counters>(p: &FromPairs) {
     let len = p.range >> C::SHIFT;
     // SAFETY: the launch gives as many words. The last takes the numbers that are not to be counted.
     let words = unsafe { shared::dynamic::<u32>(0, len + 1) };
-    // SAFETY: each word is one thread's up to the barrier.
+    // SAFETY: only one thread uses each word before the barrier.
     each_word(len + 1, |i| unsafe { words.store(i, 0) });
     sync_threads();
     // SAFETY: the vectors are there.
@@ -135,14 +135,14 @@ unsafe fn count<C: Counters>(p: &FromPairs) {
     }
     sync_threads();
     each_word(len, |i| {
-        // SAFETY: one thread's since the barrier.
+        // SAFETY: only this thread uses the word after the barrier.
         let word = unsafe { words.load(i) };
         // SAFETY: `i` is a word of the range and `part` one of its counters; `add` checks that there is such a bin.
         C::each(word, |part, count| unsafe { add::<C>(p, i, part, count) });
     });
 }
 
-/// Adds to the result.
+/// Adds a count to the global counter of its number, if there is such a counter.
 #[inline(always)]
 unsafe fn add<C: Counters>(p: &FromPairs, word: u32, part: u32, count: u32) {
     let number = p.range * block_idx_z() + (word << C::SHIFT) + part;
@@ -152,8 +152,8 @@ unsafe fn add<C: Counters>(p: &FromPairs, word: u32, part: u32, count: u32) {
     }
 }
 
-/// Calls `each` for this thread's share of `len` words. Blocks begin at different ones, so that they do not meet in
-/// global memory.
+/// Calls `each` for this thread's share of `len` words. Blocks begin at different words, so that their atomics on
+/// global memory are less likely to contend.
 #[inline(always)]
 fn each_word(len: u32, each: impl Fn(u32)) {
     // SAFETY: a grid has blocks.
@@ -200,14 +200,15 @@ fn vector(first: u32, i: u32) -> u32 {
     first + i * block_threads() + thread_number()
 }
 
-/// This thread's vectors of the step that begins with vector `first`; for what lies beyond the full ones, the tail.
+/// Reads this thread's vectors of the step that begins with vector `first`. In place of vectors beyond the full ones,
+/// it reads the tail.
 #[inline(always)]
 unsafe fn load(p: &FromPairs, first: u32) -> [[u32; 4]; TOGETHER] {
     let tail = p.len / VECTOR;
     let mut loaded = [[0; 4]; TOGETHER];
     for i in 0..TOGETHER {
         let at = vector(first, i as u32);
-        // No `get_cached`, which the compiler may put off until after the counting.
+        // Not `get_cached`, whose loads the compiler may move behind the counting.
         // SAFETY: there is a tail, even if it is empty.
         loaded[i] = unsafe { p.pairs.get(if at < tail { at } else { tail } as usize) };
     }
@@ -228,8 +229,8 @@ unsafe fn count_tail<C: Counters>(p: &FromPairs, words: SharedSlice<u32>) {
     unsafe { C::add(words, numbers) };
 }
 
-/// The numbers of a vector less the first of this block's range; the length of the range for those outside it, and for all
-/// unless `counted`.
+/// Returns the numbers of a vector minus the first number of this block's range. Numbers outside the range, and all
+/// numbers unless `counted`, become the length of the range.
 #[inline(always)]
 fn numbers(p: &FromPairs, vector: [u32; 4], counted: bool) -> Numbers {
     let first = if counted { p.range * block_idx_z() } else { FAR };
@@ -247,11 +248,11 @@ fn numbers(p: &FromPairs, vector: [u32; 4], counted: bool) -> Numbers {
 unsafe fn scan<C: Counters>(p: &FromPairs, words: SharedSlice<u32>) {
     sync_threads();
     each_word(p.range >> C::SHIFT, |i| {
-        // SAFETY: one thread's between the barriers.
+        // SAFETY: only this thread uses the word between the barriers.
         let word = unsafe { words.load(i) };
         C::each(word, |part, count| {
             if count >= HALF {
-                // SAFETY: as above; the word is this thread's between the barriers, and the counter holds at least `count`.
+                // SAFETY: as above; the counter holds at least `count`.
                 unsafe {
                     add::<C>(p, i, part, count);
                     words.store(i, words.load(i) - (count << (16 * part)));

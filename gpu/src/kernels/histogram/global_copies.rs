@@ -1,14 +1,16 @@
-//! The joint histogram with copies of it in global memory (Jung & Wesarg, sections 2.1 and 2.2).
+//! The joint histogram, counted in several copies in global memory (Jung & Wesarg, sections 2.1 and 2.2).
 //!
-//! Each thread of a block counts into another of 256 copies, so that the atomics of a block never meet; those of
-//! different blocks may. A wrap-up ([`super::partials`]) adds the copies. The marginals come in two versions:
-//! - version 1 (section 2.1, [`count_copies_and_marginals`]) counts them beside the joint histogram: a block has both
-//!   in its shared memory and adds them to global memory at its end;
-//! - version 2 (section 2.2, [`project`]) sums the rows and columns of the joint histogram, one of each a thread.
+//! Each thread of a block counts into a different one of 256 copies, so that the atomics of a block never have the same
+//! address; those of different blocks may. A wrap-up ([`super::partials`]) adds the copies. There are two versions of
+//! the marginals:
+//! - version 1 (section 2.1, [`count_copies_and_marginals`]) counts them together with the joint histogram: a block has
+//!   both marginals in its shared memory and adds them to global memory at its end;
+//! - version 2 (section 2.2, [`project`]) sums the rows and columns of the joint histogram, one row and one column per
+//!   thread.
 //!
-//! Deliberate differences: the threads of the grid share the voxels, several each, instead of one thread per voxel; where
-//! 256 copies do not fit or do not pay, threads share fewer; and the wrap-up adds by atomics, so that several threads can
-//! share a bin's copies. No 32-bit counter overflows, as there are at most 2^31 voxels.
+//! Deliberate differences: a thread takes several voxels instead of one; if 256 copies do not fit or are slower,
+//! threads share fewer copies; and the wrap-up adds by atomics, so that several threads can share the copies of a bin.
+//! No 32-bit counter overflows, as there are at most 2^31 voxels.
 
 use super::pair::{self, NONE};
 use crate::params::{GlobalCopies, Projection};
@@ -16,10 +18,10 @@ use cuda_std::kernel;
 use cuda_std::shared;
 use cuda_std::thread::{block_dim_x, grid_dim_x, index_1d, sync_threads, thread_idx_x};
 
-/// Threads of a block that counts, and the most copies.
+/// Threads of a block that counts, which is also the largest number of copies.
 pub const THREADS: u32 = 256;
 
-/// Threads of a block that projects: with 256 bins, the paper's 16 blocks.
+/// Threads of a block of [`project`]. With 256 bins this gives 16 blocks, as in the paper.
 pub const PROJECTING: u32 = 16;
 
 /// Counts into the copies, without the marginals. Blocks of any size along x.
@@ -28,7 +30,7 @@ pub const PROJECTING: u32 = 16;
 /// The images are as their documentation says, there is at least one copy, and every size is at least 1.
 #[kernel]
 pub unsafe fn count_copies(p: GlobalCopies) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { each_pair(&p, |_| ()) }
 }
 
@@ -62,12 +64,12 @@ pub unsafe fn count_copies_and_marginals(p: GlobalCopies) {
     }
 }
 
-/// Counts this thread's voxels into its copy, and calls `also` with the joint index of each that counts.
+/// Counts this thread's voxels in its copy, and calls `also` with the joint index of each voxel that counts.
 #[inline(always)]
 unsafe fn each_pair(p: &GlobalCopies, also: impl Fn(u32)) {
     let [width, height, depth] = p.images.fixed_size;
     let pairs = p.images.bins[0] * p.images.bins[1];
-    // SAFETY: as the caller's; without it a division by zero would bring a panic into the PTX.
+    // SAFETY: by the caller's contract; without it a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(p.copies_len > 0) };
     let copy = (index_1d() % p.copies_len) as usize * pairs as usize;
     let mut voxel = index_1d();
@@ -94,7 +96,8 @@ fn each_bin(bins: u32, each: impl Fn(u32)) {
     }
 }
 
-/// Writes the marginals of a joint histogram. One thread along x per bin: of the fixed and, by the same number, of the moving image.
+/// Writes the marginals of a joint histogram. One thread along x per bin number, for that bin of the fixed and of the
+/// moving image.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
@@ -121,7 +124,7 @@ pub unsafe fn project(p: Projection) {
 unsafe fn sum(p: &Projection, first: usize, stride: u32, n: u32) -> u32 {
     let mut sum = 0;
     for i in 0..n {
-        // SAFETY: as the caller's.
+        // SAFETY: by the caller's contract.
         sum += unsafe { p.counters.get(first + (i * stride) as usize) };
     }
     sum

@@ -1,4 +1,4 @@
-//! Joint histograms, one file per method, all with the same counts; and the [entropies](entropy) that follow from them.
+//! Joint histograms, one file per method, all with the same counts, and the [entropies](entropy) computed from them.
 
 pub mod bitonic;
 pub mod byte_lanes;

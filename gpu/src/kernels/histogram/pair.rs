@@ -1,4 +1,4 @@
-//! The joint index of a voxel, for the methods that take one voxel at a time.
+//! The joint index of a voxel, for methods that process one voxel at a time.
 
 use crate::kernels::sample::{Cubic, FineLinear, FineNearest, Linear, Nearest, Sampler};
 use crate::math::interpolate::{self, Interpolator};
@@ -8,7 +8,8 @@ use crate::params::Images;
 /// The joint index of a voxel that is not counted.
 pub const NONE: u32 = u32::MAX;
 
-/// The joint index of a voxel of the fixed image, or [`NONE`] outside the moving image or the mask. `row` is y plus the height times z.
+/// Returns the joint index of a voxel of the fixed image, or [`NONE`] outside the moving image or the mask. `row` is y
+/// plus the height times z.
 ///
 /// # Safety
 /// The voxel is in the fixed image, and the slices are as long as the sizes say.
@@ -34,7 +35,7 @@ pub unsafe fn pair(images: &Images, x: u32, row: u32) -> u32 {
     if inside { fixed + images.bins[0] * moving } else { NONE }
 }
 
-/// [`pair`] of the voxel of this index in the fixed image, and [`NONE`] beyond the last.
+/// Returns [`pair`] of the voxel with this index in the fixed image, and [`NONE`] beyond the last voxel.
 ///
 /// # Safety
 /// The slices are as long as the sizes say.
@@ -43,11 +44,11 @@ pub unsafe fn pair_if_there(images: &Images, voxel: u32) -> u32 {
     let [width, height, depth] = images.fixed_size;
     // SAFETY: sizes are at least 1; without this line a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(width > 0) };
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     if voxel < width * height * depth { unsafe { pair(images, voxel % width, voxel / width) } } else { NONE }
 }
 
-/// The moving image's bin at a position, or any bin where that does not lie inside.
+/// Returns the moving image's bin at a position, or any bin if the position is not inside.
 ///
 /// # Safety
 /// The moving image is as long as its size says.

@@ -1,11 +1,11 @@
-//! Samples that count in each neighbour's bin, by [`crate::math::partial_volume`].
+//! Partial volume interpolation: a sample is counted in the bin of each neighbour, by [`crate::math::partial_volume`].
 
 use crate::kernels::sample::{FineLinear, Sampler};
 use crate::math::partial_volume::{ROWS, pairs, weights};
 use crate::math::{affine, bin, interpolate};
 use crate::params::Images;
 
-/// The eight neighbours of [`FineLinear`], not mixed.
+/// Reads the same eight neighbours as [`FineLinear`], but counts each of them.
 pub struct PartialVolume;
 
 impl Sampler for PartialVolume {
@@ -20,11 +20,11 @@ impl Sampler for PartialVolume {
 
     #[inline(always)]
     unsafe fn load(images: &Images, place: Self::Place) -> Self::Words {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { FineLinear::load(images, place) }
     }
 
-    /// The trilinear value: the mean of the neighbours' stored values by their weights.
+    /// The trilinear value, which is the weighted mean of the neighbours' stored values.
     #[inline(always)]
     fn value(words: Self::Words, place: Self::Place) -> f32 {
         FineLinear::value(words, place)
@@ -49,15 +49,15 @@ impl Sampler for PartialVolume {
     }
 }
 
-/// A joint index and its weight for each of two neighbours of a voxel's position: those of row `row` of [`ROWS`]. The weights are 0
-/// outside the moving image, the mask or the fixed image.
+/// Returns a joint index and its weight for each of two neighbours of a voxel's position in the moving image, those in
+/// row `row` of [`ROWS`]. The weights are 0 outside the moving image, the mask or the fixed image.
 ///
 /// # Safety
 /// The slices are as long as the sizes say.
 #[inline(always)]
 pub unsafe fn neighbours(images: &Images, voxel: u32, row: u32) -> [(u32, u32); 2] {
     let [width, height, depth] = images.fixed_size;
-    // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
+    // SAFETY: by this function's contract; without it a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(width > 0 && height > 0) };
     if voxel >= width * height * depth {
         return [(0, 0); 2];

@@ -4,8 +4,8 @@ use crate::params::Partials;
 use cuda_std::kernel;
 use cuda_std::thread::{block_idx_y, grid_dim_y, index_1d};
 
-/// Adds partial histograms to the joint histogram and leaves them at 0. One thread per pair of bins along x, in blocks of any size; the
-/// blocks along y share the partial histograms.
+/// Adds partial histograms to the joint histogram and sets them to 0. One thread per pair of bins along x, in blocks of
+/// any size; the blocks along y divide the partial histograms among them.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
@@ -18,7 +18,7 @@ pub unsafe fn add_partials(p: Partials) {
     let (mut partial, mut sum) = (block_idx_y(), 0);
     while partial < p.partials_len {
         let at = partial as usize * p.pairs as usize + pair as usize;
-        // SAFETY: `pair` is below `pairs` and `partial` below `partials_len`; no other thread has this counter.
+        // SAFETY: `pair` is below `pairs` and `partial` below `partials_len`; no other thread uses this counter.
         let count = unsafe { p.partials.get(at) };
         if count > 0 {
             // SAFETY: as above.

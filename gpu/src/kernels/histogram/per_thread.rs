@@ -1,12 +1,14 @@
 //! The joint histogram with one partial histogram per thread (Method 2: Shams 2009, section 4.1.2).
 //!
-//! Each thread has a histogram in global memory, to which no other thread writes. To go there rarely it keeps one counter of b bits per
-//! bin in shared memory, 32 / b to a word, and adds 2^b to the histogram in global memory when that counter overflows, so that no count is
-//! lost. b is that of eq. 10, s_max * 32 / (B * N_b), rounded down to a power of two, so that no counter straddles two words; where it is
-//! below 1, every voxel goes to global memory at once.
+//! Each thread has a histogram in global memory, to which no other thread writes. To access it rarely, the thread keeps
+//! one counter of b bits per bin in shared memory, 32 / b to a word. When a counter overflows, the thread adds 2^b to
+//! the histogram in global memory, so that no count is lost. b is that of eq. 10, s_max * 32 / (B * N_b), rounded down
+//! to a power of two, so that no counter straddles two words. If b is below 1, every voxel is counted in global memory
+//! directly.
 //!
-//! A deliberate difference: at the end the rest in a block's packed counters is summed over the threads for each bin and goes to the
-//! histogram of the block's first thread. That spares a scattered addition for each bin and thread.
+//! A deliberate difference: at the end, the counts left in a block's packed counters are summed over the threads for
+//! each bin, and added to the histogram of the block's first thread. This avoids a scattered addition for each bin and
+//! thread.
 
 use super::pair::{self, NONE};
 use crate::params::PerThread;
@@ -51,8 +53,8 @@ pub unsafe fn histogram_per_thread(p: PerThread) {
     }
 }
 
-/// The place of a bin's packed counter: the number of its word in each thread, its lowest bit there, and the largest number that it
-/// holds.
+/// Returns where a bin's packed counter is: the number of its word among those of a thread, its lowest bit in the word,
+/// and the largest number that it can hold.
 #[inline(always)]
 fn place(p: &PerThread, pair: u32) -> (u32, u32, u32) {
     let bits = 32 >> p.shift;
@@ -85,7 +87,7 @@ unsafe fn count(p: &PerThread, packed: SharedSlice<u32>, pair: u32) {
 #[inline(always)]
 unsafe fn add(p: &PerThread, thread: u32, pair: u32, count: u32) {
     let at = thread as usize * (p.images.bins[0] * p.images.bins[1]) as usize + pair as usize;
-    // SAFETY: as the caller's.
+    // SAFETY: by the caller's contract.
     unsafe { p.partials.set(at, p.partials.get(at) + count) };
 }
 
@@ -98,7 +100,7 @@ unsafe fn add_rest(p: &PerThread, packed: SharedSlice<u32>) {
         let (word, low, most) = place(p, pair);
         let mut sum = 0;
         for i in 0..THREADS {
-            // Each lane begins elsewhere, so that they read from different banks.
+            // Each lane begins with another thread's word, so that there are no bank conflicts.
             let thread = (me + i) % THREADS;
             // SAFETY: within the packed counters.
             sum += unsafe { packed.load(word * THREADS + thread) } >> low & most;

@@ -1,9 +1,11 @@
-//! The joint histogram of a fixed image and a moving image seen through a transform, with a block's counters in shared memory.
+//! The joint histogram of a fixed image and a transformed moving image. Each thread block has counters in shared
+//! memory, to which its threads add by atomics.
 //!
-//! A block is a number of warps (y) of 32 lanes (x). The blocks share tiles of 32 voxels along x, one row per warp along y and `depth`
-//! planes along z; a thread goes along z, so that its reads of the moving image stay close together. Histograms that exceed a block's
-//! shared memory are counted a range at a time, one for each z of the grid (Shams & Kennedy's solution: see Ledig 2.2). The y of the grid
-//! is the number of the transform.
+//! A thread block has 32 lanes along x and one warp for each y. The fixed image is divided into tiles: 32 voxels along
+//! x, one row per warp along y, and `depth` planes along z. A block takes several tiles. A thread runs along z, so that
+//! its reads of the moving image stay close together. Histograms that exceed a block's shared memory are counted in
+//! ranges, one for each z of the grid (Shams & Kennedy's solution: see Ledig 2.2). The y of the grid is the number of
+//! the transform.
 
 use super::partial_volume::PartialVolume;
 use crate::kernels::batch;
@@ -21,20 +23,22 @@ use cuda_std::thread::{
 /// Planes that a thread reads together, so that their loads overlap.
 const TOGETHER: usize = 4;
 
-/// The same for samples of so many steps that a loop over more would not be unrolled, and its arrays would lie in local memory.
+/// The same for interpolators whose code is so long that a loop over more planes would not be unrolled, so that its
+/// arrays would be in local memory.
 const ALONE: usize = 1;
 
 /// Lanes of a warp: the width of a tile.
 pub const WIDTH: u32 = 32;
 
-/// Counts the nearest voxels. Blocks of ([`WIDTH`], rows), at most 1024 threads; `range` words of dynamic shared memory.
+/// Counts with nearest-neighbour interpolation. Thread blocks of ([`WIDTH`], rows), at most 1024 threads; `range` words
+/// of dynamic shared memory.
 ///
 /// # Safety
 /// The slices are as long as the sizes say, with the moving image's padding; every size, number of bins and
 /// the tile's depth is at least 1.
 #[kernel]
 pub unsafe fn joint_histogram_nearest(p: Histogram) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Nearest, TOGETHER>(&p) }
 }
 
@@ -44,20 +48,20 @@ pub unsafe fn joint_histogram_nearest(p: Histogram) {
 /// As [`joint_histogram_nearest`].
 #[kernel]
 pub unsafe fn joint_histogram_linear(p: Histogram) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Linear, TOGETHER>(&p) }
 }
 
-/// Counts the nearest voxels or with trilinear interpolation, of 16-bit values; otherwise as [`joint_histogram_nearest`].
+/// Counts with nearest-neighbour or trilinear interpolation of 16-bit values; otherwise as [`joint_histogram_nearest`].
 ///
 /// # Safety
 /// As [`joint_histogram_nearest`].
 #[kernel]
 pub unsafe fn joint_histogram_fine(p: Histogram) {
     match Interpolator::of(p.images.interpolator) {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         Interpolator::Nearest => unsafe { count::<FineNearest, TOGETHER>(&p) },
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         _ => unsafe { count::<FineLinear, TOGETHER>(&p) },
     }
 }
@@ -68,17 +72,17 @@ pub unsafe fn joint_histogram_fine(p: Histogram) {
 /// As [`joint_histogram_nearest`].
 #[kernel]
 pub unsafe fn joint_histogram_cubic(p: Histogram) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Cubic, ALONE>(&p) }
 }
 
-/// Counts each neighbour by its weight, of 16-bit values; otherwise as [`joint_histogram_nearest`].
+/// Counts with partial volume interpolation of 16-bit values; otherwise as [`joint_histogram_nearest`].
 ///
 /// # Safety
 /// As [`joint_histogram_nearest`].
 #[kernel]
 pub unsafe fn joint_histogram_partial_volume(p: Histogram) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<PartialVolume, ALONE>(&p) }
 }
 
@@ -92,7 +96,7 @@ unsafe fn count<S: Sampler, const N: usize>(p: &Histogram) {
     // SAFETY: the grid has a y for each transform.
     let affine = unsafe { batch::transform(&p.images.transform, p.transforms) };
     let [width, height, depth] = p.images.fixed_size;
-    // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
+    // SAFETY: by this function's contract; without it a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(block_dim_y() > 0 && p.depth > 0) };
     let tiles = [width.div_ceil(WIDTH), height.div_ceil(block_dim_y()), depth.div_ceil(p.depth)];
     // SAFETY: sizes are at least 1.
@@ -112,7 +116,7 @@ unsafe fn count<S: Sampler, const N: usize>(p: &Histogram) {
     sync_threads();
     let out = block_idx_y() * p.images.bins[0] * p.images.bins[1] + first;
     each_of(p.range, |i| {
-        // SAFETY: `i` is below `range`, and the barrier is behind all additions.
+        // SAFETY: `i` is below `range`, and all additions are before the barrier.
         let count = unsafe { counters.load(i) };
         if count > 0 {
             // SAFETY: the launch has ranges for the pairs of the histogram only, and a histogram for each y.
@@ -121,7 +125,7 @@ unsafe fn count<S: Sampler, const N: usize>(p: &Histogram) {
     });
 }
 
-/// Counts the voxels from `[x, y, z]` to the lower end of the tile.
+/// Counts the voxels from `[x, y, z]` along z to the last plane of the tile.
 #[inline(always)]
 unsafe fn count_down<S: Sampler, const N: usize>(
     p: &Histogram,
@@ -148,7 +152,8 @@ unsafe fn count_down<S: Sampler, const N: usize>(
     }
 }
 
-/// Counts a voxel in each of `N` planes from `z` on; `voxel` is the first one's index and `base` its position without the z term.
+/// Counts a voxel in each of `N` planes from `z` on. `voxel` is the index of the first one, and `base` its position
+/// without the z term.
 #[inline(always)]
 unsafe fn count_planes<S: Sampler, const N: usize>(
     p: &Histogram,

@@ -1,10 +1,12 @@
-//! `warp-tagged` and `warp-tagged-direct`: Method 1 of Shams & Kennedy (Shams 2009 section 4.1.1) for joint histograms, the base
-//! algorithm of Ledig section 2.2. One 27-bit counter in a word under the lane's tag: see [`tagged`](super::tagged).
+//! `warp-tagged` and `warp-tagged-direct`: Method 1 of Shams & Kennedy (Shams 2009 section 4.1.1) for joint histograms,
+//! which is the base algorithm of Ledig section 2.2. A word holds one 27-bit counter below the tag of a lane: see
+//! [`tagged`](super::tagged).
 //!
-//! `warp-tagged` first makes the combined image (Ledig eq. 4), of the size of an image in 32 bits a voxel; each launch over a range
-//! of bins reads that. Where eq. 4 stores an intensity, from which a bin is made again, this stores the joint index itself, of the
-//! separable form (see [`bin`](crate::math::bin)), and a number that is in no range for a voxel that is not counted.
-//! `warp-tagged-direct` does without that memory: every launch samples again.
+//! `warp-tagged` first makes the combined image (Ledig eq. 4), with 32 bits per voxel. Each launch counts a range of
+//! bins from that image. Eq. 4 stores an intensity, from which a bin is computed again. This implementation stores the
+//! joint index itself, in the separable form (see [`bin`](crate::math::bin)), or a number outside every range if the
+//! voxel is not counted. `warp-tagged-direct` needs no memory for the combined image: every launch samples the moving
+//! image again.
 
 use super::tagged::{VOXELS, count, sampled, voxels};
 use crate::kernels::{block_threads, thread_number};
@@ -12,7 +14,7 @@ use crate::params::Tagged;
 use cuda_std::kernel;
 use cuda_std::thread::{block_idx_x, grid_dim_x};
 
-/// Makes the combined image. Any blocks and grid.
+/// Makes the combined image. Thread blocks and grid of any size.
 ///
 /// # Safety
 /// The slices are as long as the sizes say, and every size is at least 1.
@@ -27,17 +29,18 @@ pub unsafe fn combine(p: Tagged<[u32; 2]>) {
     }
 }
 
-/// Counts a range of the combined image. Blocks of whole warps; `range` words of dynamic shared memory a warp.
+/// Counts a range of the combined image. Thread blocks of whole warps; `range` words of dynamic shared memory per warp.
 ///
 /// # Safety
 /// As [`combine`], and the range ends where the histogram does or before.
 #[kernel]
 pub unsafe fn tagged_combined(p: Tagged<[u32; 2]>) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count_combined::<1>(&p) }
 }
 
-/// Samples, and counts a range. Blocks of whole warps; `range` words of dynamic shared memory a warp.
+/// Samples the moving image, and counts a range. Thread blocks of whole warps; `range` words of dynamic shared memory
+/// per warp.
 ///
 /// # Safety
 /// As [`tagged_combined`], without the combined image.
@@ -48,7 +51,7 @@ pub unsafe fn tagged_direct(p: Tagged<u32>) {
         let [one, other] = unsafe { sampled(&p.images, word) };
         [one.wrapping_sub(p.first), other.wrapping_sub(p.first)]
     };
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<1, _>(&p, counters, |counter| p.first + counter) }
 }
 
@@ -63,6 +66,6 @@ pub unsafe fn count_combined<const N: u32>(p: &Tagged<[u32; 2]>) {
         let [one, other] = unsafe { p.stored.as_slice().get_cached(word as usize) };
         [one.wrapping_sub(p.first), other.wrapping_sub(p.first)]
     };
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<N, _>(p, counters, |counter| p.first + counter) }
 }

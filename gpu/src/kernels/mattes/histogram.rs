@@ -1,8 +1,9 @@
-//! The joint histogram of Mattes windows, with a block's counters in shared memory.
+//! The joint histogram with Mattes windows. Each thread block has its counters in shared memory.
 //!
-//! Tiles, blocks and ranges are those of [`shared_atomic`](crate::kernels::histogram::shared_atomic). A sample adds weights to four
-//! neighbouring counters, and neighbours in an image have much the same intensities. So that the lanes of a warp do not wait for each
-//! other, they begin with different ones of the four and, as far as memory allows, add to different copies of the histogram.
+//! Tiles, blocks and ranges are those of [`shared_atomic`](crate::kernels::histogram::shared_atomic). A sample adds
+//! weights to four neighbouring counters, and neighbouring voxels have similar intensities. To reduce conflicts of
+//! their atomics, the lanes of a warp begin with different ones of the four counters and, as far as memory allows, add
+//! to different copies of the histogram.
 
 use super::Sample;
 use crate::kernels::{batch, each_of};
@@ -17,17 +18,19 @@ use cuda_std::{bits, kernel};
 /// Lanes of a warp: the width of a tile.
 pub const WIDTH: u32 = 32;
 
-/// The most copies of the histogram that are of use: each lane then begins at a counter of its own.
+/// The largest useful number of copies of the histogram: with it, each lane begins at a different counter.
 pub const COPIES: u32 = WIDTH / 4;
 
-/// The words of a copy, modulo 32: lanes with the same bins then add in different banks.
+/// The number of words of a copy, modulo 32. With it, lanes with the same bins add in different banks.
 pub const SHIFT: u32 = 4;
 
-/// The selector of the first of four numbers of 16 bits: two bytes, and twice the sign of the second, which is 0.
+/// The selector, for `bits::permute`, of the first of four 16-bit numbers: its two bytes, and twice the sign bit of the
+/// upper one, which is 0.
 const ZERO_ABOVE: u32 = 0x9910;
 
-/// Counts with windows on the moving side. Blocks of ([`WIDTH`], rows), at most 1024 threads, with `copies * stride` words of dynamic
-/// shared memory; the z of the grid is the number of the range, and its y that of the transform.
+/// Counts with windows for the moving image. Thread blocks of ([`WIDTH`], rows), at most 1024 threads, with `copies *
+/// stride` words of dynamic shared memory. The z of the grid is the number of the range, and its y that of the
+/// transform.
 ///
 /// # Safety
 /// The slices are as long as the sizes say, with the moving image's padding; every size and the tile's depth is at least 1, bins are at
@@ -35,17 +38,17 @@ const ZERO_ABOVE: u32 = 0x9910;
 /// the grid, unless that is 1.
 #[kernel]
 pub unsafe fn mattes_histogram(p: MattesHistogram) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<false>(&p) }
 }
 
-/// Counts with windows on both sides; otherwise as [`mattes_histogram`].
+/// Counts with windows for both images; otherwise as [`mattes_histogram`].
 ///
 /// # Safety
 /// As [`mattes_histogram`].
 #[kernel]
 pub unsafe fn mattes_histogram_both(p: MattesHistogram) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<true>(&p) }
 }
 
@@ -59,7 +62,7 @@ unsafe fn count<const BOTH: bool>(p: &MattesHistogram) {
     let affine = unsafe { batch::transform(&p.images.transform, p.transforms) };
     let counters = Counters::new(p, words);
     let [width, height, depth] = p.images.fixed_size;
-    // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
+    // SAFETY: by this function's contract; without it a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(block_dim_y() > 0 && p.depth > 0) };
     let tiles = [width.div_ceil(WIDTH), height.div_ceil(block_dim_y()), depth.div_ceil(p.depth)];
     // SAFETY: sizes are at least 1.
@@ -77,7 +80,7 @@ unsafe fn count<const BOTH: bool>(p: &MattesHistogram) {
         }
         tile += grid_dim_x();
         taken += 1;
-        // The same for all threads of the block.
+        // The condition is the same for all threads of the block.
         if taken == p.tiles || tile >= tiles_len {
             // SAFETY: every thread of the block is here.
             unsafe { counters.flush(p) };
@@ -86,8 +89,8 @@ unsafe fn count<const BOTH: bool>(p: &MattesHistogram) {
     }
 }
 
-/// Counts the voxels from `[x, y, z]` to the lower end of the tile. Each is read before the one above it is counted, so that nothing waits
-/// for a read.
+/// Counts the voxels from `[x, y, z]` along z to the last plane of the tile. Each voxel is prefetched while the one
+/// before is counted.
 #[inline(always)]
 unsafe fn count_down<const BOTH: bool>(
     p: &MattesHistogram,
@@ -110,16 +113,17 @@ unsafe fn count_down<const BOTH: bool>(
         if z < end {
             next = read(voxel, z);
         }
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { counters.count::<BOTH>(p, sample) };
     }
 }
 
-/// A block's counters as a lane sees them.
+/// A thread block's counters, as one lane addresses them.
 struct Counters {
-    /// This lane's copy, numbered from each of four neighbouring counters on, beginning with this lane's.
+    /// This lane's copy, shifted so that index `i` is each of four neighbouring counters in turn, beginning with the
+    /// one at which this lane begins.
     turns: [SharedSlice<u32>; 4],
-    /// Which of four weights those get: selectors of two of eight bytes, with zeros above.
+    /// For each turn, the selector of the weight to add: two of eight bytes, with zeros above.
     selectors: [u32; 4],
     /// All copies.
     words: SharedSlice<u32>,
@@ -143,7 +147,7 @@ impl Counters {
         }
     }
 
-    /// Counts a sample, unless it lies outside or is masked.
+    /// Counts a sample, unless it is outside or masked.
     ///
     /// # Safety
     /// The counters are those of the range.
@@ -169,7 +173,8 @@ impl Counters {
         }
     }
 
-    /// Adds a moving window's weights, shared out over a fixed window, to those of its four rows that lie in the range.
+    /// Divides the weights of a moving window among the four rows of a fixed window, and adds them to those rows that
+    /// are in the range.
     ///
     /// # Safety
     /// `fixed` is a stored value, and `first` to `first + 3` are moving bins.
@@ -195,7 +200,7 @@ impl Counters {
         add(3);
     }
 
-    /// Adds four weights to as many neighbouring counters, this lane's first.
+    /// Adds four weights to four neighbouring counters, beginning with the one at which this lane begins.
     ///
     /// # Safety
     /// `pair` to `pair + 3` are counters of a copy, and weights are below 2^15.
@@ -212,7 +217,7 @@ impl Counters {
         add(3);
     }
 
-    /// Adds the counters to the joint histogram, and leaves them at 0.
+    /// Adds the counters to the joint histogram, and sets them to 0.
     ///
     /// # Safety
     /// Every thread of the block calls it.

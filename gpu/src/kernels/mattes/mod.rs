@@ -1,4 +1,5 @@
-//! Mutual information with Mattes windows and its derivative: [`histogram`], then [`value`], which leaves a table for [`slope`].
+//! Mutual information with Mattes windows, and its derivative. The kernels of [`histogram`] run first, then those of
+//! [`value`], which also make a table for those of [`slope`].
 
 pub mod histogram;
 pub mod slope;
@@ -8,7 +9,8 @@ use crate::kernels::sample::{FineLinear, Sampler};
 use crate::math::{bin, interpolate};
 use crate::params::Images;
 
-/// The stored values at a voxel of the fixed image, before interpolation.
+/// What is read at a voxel of the fixed image: its bin or stored value and, of the moving image, the words from which
+/// its value is interpolated.
 #[derive(Clone, Copy)]
 struct Sample {
     position: [f32; 3],
@@ -29,18 +31,20 @@ impl Sample {
     unsafe fn read(images: &Images, voxel: u32, position: [f32; 3]) -> Self {
         let inside = interpolate::inside(position, interpolate::last(images.moving_size));
         let place = FineLinear::place(inside, position, images.moving_size);
-        // SAFETY: as this function's; a place is safe to read whether or not the position lies inside.
+        // SAFETY: by this function's contract; a place is safe to read whether or not the position lies inside.
         let (at_voxel, words) = unsafe { (images.fixed.get_cached(voxel as usize), FineLinear::load(images, place)) };
         Self { position, inside, at_voxel, words, fraction: place.fraction }
     }
 
-    /// The voxel's bin or stored value; [`bin::MASKED`] outside the moving image as well. Nothing of what was read is looked at before.
+    /// Returns the voxel's bin or stored value, or [`bin::MASKED`] if the position is outside the moving image. The
+    /// loads are first used here, so that the compiler can place them early.
     #[inline(always)]
     fn fixed(&self) -> u32 {
         u32::from(if self.inside { self.at_voxel } else { bin::MASKED })
     }
 
-    /// Whether it counts. Bin numbers are below `bins`, stored values are not [`bin::MASKED`].
+    /// Returns whether the sample counts: a bin number must be below `fixed_bins`, and a stored value must not be
+    /// [`bin::MASKED`].
     #[inline(always)]
     fn counts<const BOTH: bool>(&self, fixed_bins: u32) -> bool {
         self.fixed() < if BOTH { u32::from(bin::MASKED) } else { fixed_bins }

@@ -1,5 +1,5 @@
-//! The derivative of the mutual information by the map, in the order of [`crate::math::mattes`]: each warp sums rows of the fixed image,
-//! and a second kernel folds the rows.
+//! The derivative of the mutual information by the map, summed in the order of [`crate::math::mattes`]. Each warp sums
+//! rows of the fixed image, and a second kernel folds the rows.
 
 use super::Sample;
 use crate::kernels::ordered::{fold, lane_sum};
@@ -16,7 +16,7 @@ use cuda_std::{kernel, warp};
 /// Lanes of a warp.
 const WIDTH: u32 = LANES as u32;
 
-/// Sums of a row: [`RowSums`].
+/// The number of sums of a row: see [`RowSums`].
 pub const SUMS: usize = 6;
 
 /// Coefficients of a map.
@@ -25,28 +25,28 @@ pub const NUMBERS: usize = 12;
 /// Threads of a block of [`mattes_fold`]: one warp per coefficient of a map.
 pub const FOLD_THREADS: u32 = NUMBERS as u32 * WIDTH;
 
-/// [`BLOCK`]s of rows that a block of [`mattes_fold`] folds.
+/// [`BLOCK`]s of rows that a thread block of [`mattes_fold`] folds.
 pub const FOLDS: u32 = NUMBERS as u32;
 
-/// Sums rows, with windows on the moving side. Blocks of (32, rows), at most 1024 threads, with `table_words` words of dynamic shared
-/// memory; any number of blocks along x.
+/// Sums rows, with windows for the moving image. Thread blocks of (32, rows), at most 1024 threads, with `table_words`
+/// words of dynamic shared memory; any number of blocks along x.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, with the moving image's padding; every size is at least 1, bins are
 /// at least [`mattes::LEAST_BINS`].
 #[kernel]
 pub unsafe fn mattes_slope(p: MattesSlope) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { sum::<false>(&p) }
 }
 
-/// Sums rows, with windows on both sides; otherwise as [`mattes_slope`].
+/// Sums rows, with windows for both images; otherwise as [`mattes_slope`].
 ///
 /// # Safety
 /// As [`mattes_slope`].
 #[kernel]
 pub unsafe fn mattes_slope_both(p: MattesSlope) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { sum::<true>(&p) }
 }
 
@@ -59,9 +59,9 @@ unsafe fn sum<const BOTH: bool>(p: &MattesSlope) {
     each_of(p.table_words, |i| unsafe { copy.store(i, p.table.get_cached(i as usize)) });
     sync_threads();
     match p.table_words > 0 {
-        // SAFETY: as this function's; the table was copied whole before the barrier.
+        // SAFETY: by this function's contract; the table was copied whole before the barrier.
         true => unsafe { sum_rows::<SharedSlice<f32>, BOTH>(p, copy) },
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         false => unsafe { sum_rows::<DeviceSlice<f32>, BOTH>(p, p.table) },
     }
 }
@@ -100,13 +100,13 @@ unsafe fn sum_rows<T: Table, const BOTH: bool>(p: &MattesSlope, table: T) {
 }
 
 impl Sample {
-    /// Adds its share, which is nothing if it lies outside or is masked. There is no branch, behind which the compiler would put the loads of
-    /// one sample off until those of another are done.
+    /// Adds the sample's share to the sums, which is 0 if it is outside or masked. There is no branch for that case,
+    /// since the compiler would move loads behind it, and the loads of two samples would not overlap.
     #[inline(always)]
     unsafe fn add<T: Table, const BOTH: bool>(self, p: &MattesSlope, table: T, x: u32, sums: &mut RowSums) {
         let [fixed_bins, moving_bins] = p.images.bins;
         let counts = self.counts::<BOTH>(fixed_bins);
-        // Outside they may be anything.
+        // Outside, the fractions may be any number.
         let fraction = |axis: usize| if counts { self.fraction[axis] } else { 0.0 };
         let (value, derivatives) = interpolate::linear_slope(self.words, [fraction(0), fraction(1), fraction(2)]);
         let last = interpolate::last(p.images.moving_size);
@@ -129,7 +129,7 @@ impl Sample {
 
 /// A table of quadratics, in shared or in global memory.
 trait Table: Copy {
-    /// The quadratic of this number: `first + windows * fixed_bin`.
+    /// Returns the quadratic at index `number`, which is `first + windows * fixed_bin`.
     ///
     /// # Safety
     /// The table has it.
@@ -139,7 +139,7 @@ trait Table: Copy {
 impl Table for SharedSlice<f32> {
     #[inline(always)]
     unsafe fn quadratic(self, number: u32) -> [f32; 3] {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { [self.load(3 * number), self.load(3 * number + 1), self.load(3 * number + 2)] }
     }
 }
@@ -148,14 +148,15 @@ impl Table for DeviceSlice<f32> {
     #[inline(always)]
     unsafe fn quadratic(self, number: u32) -> [f32; 3] {
         let at = 3 * number as usize;
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { [self.get_cached(at), self.get_cached(at + 1), self.get_cached(at + 2)] }
     }
 }
 
-/// Folds the lanes' six sums and stores them. Whole warps call it.
+/// Folds the six sums of the lanes and stores them. Whole warps call this function.
 ///
-/// Of two sums that are folded together each half of the lanes takes one, so that a shuffle does for both.
+/// Sums are folded in pairs: one half of the lanes continues with the one sum, the other half with the other, so that
+/// one shuffle folds both.
 #[inline(always)]
 unsafe fn store_folded(p: &MattesSlope, row: u32, sums: &RowSums) {
     let lane = thread_idx_x();
@@ -163,7 +164,7 @@ unsafe fn store_folded(p: &MattesSlope, row: u32, sums: &RowSums) {
     let [d, e, f] = sums.xs;
     // SAFETY: whole warps call this function.
     let exchange = |sum: f32, half: u32| unsafe { warp::shuffle_xor(warp::ALL, sum, half) };
-    // Lanes without the bit fold the first, lanes with it the second.
+    // Lanes without this bit continue with the first sum, lanes with it with the second.
     let pair = |first: f32, second: f32, half: u32| {
         let upper = lane & half != 0;
         let (keep, give) = if upper { (second, first) } else { (first, second) };
@@ -174,7 +175,8 @@ unsafe fn store_folded(p: &MattesSlope, row: u32, sums: &RowSums) {
     let all = pair(abcd, ef, 4);
     let all = all + exchange(all, 2);
     let all = all + exchange(all, 1);
-    // The bits 16, 8 and 4 of a lane are those of its sum's number, lowest first; e and f have two lanes each.
+    // Bits 16, 8 and 4 of the lane number are the bits of the number of its sum, lowest first. e and f are in two
+    // groups of lanes each.
     let number = lane >> 4 | (lane >> 3 & 1) << 1 | (lane >> 2 & 1) << 2;
     if lane & 3 == 0 && number < SUMS as u32 {
         // SAFETY: there are six numbers for each row.
@@ -182,7 +184,8 @@ unsafe fn store_folded(p: &MattesSlope, row: u32, sums: &RowSums) {
     }
 }
 
-/// Folds rows to the derivative by the map's twelve numbers: blocks of ([`FOLD_THREADS`]), one for [`FOLDS`] [`BLOCK`]s of rows.
+/// Folds the rows' sums to the derivative by the map's twelve coefficients. Thread blocks of [`FOLD_THREADS`], one for
+/// each [`FOLDS`] [`BLOCK`]s of rows.
 ///
 /// # Safety
 /// The slices are as long as their documentation says; the height is at least 1.
@@ -191,7 +194,7 @@ pub unsafe fn mattes_fold(p: MattesFold) {
     let (lane, me) = (warp::lane_id(), thread_number() / WIDTH);
     let block = block_idx_x() * FOLDS + me;
     let row = block * BLOCK as u32 + lane;
-    // SAFETY: as this function's; whole warps and, at last, all threads of the block.
+    // SAFETY: by this function's contract; whole warps and, at last, all threads of the block.
     unsafe {
         core::hint::assert_unchecked(p.height > 0);
         let sums = if row < p.rows_len { row_sums(&p, row) } else { RowSums::default() };

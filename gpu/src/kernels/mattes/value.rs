@@ -1,5 +1,5 @@
-//! From the counts to the mutual information and to the table of the derivative, in the order of [`crate::math::mattes`]. Every counter
-//! is left at 0 for the next evaluation.
+//! Computes the mutual information, and the table for its derivative, from the counts, summing in the order of
+//! [`crate::math::mattes`]. Every counter is left at 0 for the next evaluation.
 
 use crate::kernels::ordered::{fold, lane_sum};
 use crate::kernels::{each_of, is_last, thread_number};
@@ -22,8 +22,8 @@ pub const RESULTS: usize = 2;
 /// The most bins of an image.
 const MOST_BINS: usize = 1024;
 
-/// Sums the weights of each moving bin. One thread per moving bin along x, in blocks of [`THREADS`] threads; y of the grid covers the
-/// fixed bins, [`ROWS`] per thread, and z is the number of the transform.
+/// Sums the weights of each moving bin. One thread per moving bin along x, in thread blocks of [`THREADS`] threads. The
+/// y of the grid covers the fixed bins, [`ROWS`] per thread, and z is the number of the transform.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
@@ -48,8 +48,8 @@ pub unsafe fn mattes_marginals(p: MattesValue) {
     }
 }
 
-/// Computes the mutual information and the table, after [`mattes_marginals`]. Blocks of [`THREADS`] threads, one block per fixed bin along x
-/// and transform along y.
+/// Computes the mutual information and the table, after [`mattes_marginals`]. Thread blocks of [`THREADS`] threads, one
+/// per fixed bin along x and per transform along y.
 ///
 /// # Safety
 /// As [`mattes_marginals`]; bins are [`mattes::LEAST_BINS`] to 1024.
@@ -67,7 +67,7 @@ pub unsafe fn mattes_value(p: MattesValue) {
         }
     });
     sync_threads();
-    // SAFETY: as this function's; whole warps and, at last, all threads of the block.
+    // SAFETY: by this function's contract; whole warps and, at last, all threads of the block.
     unsafe {
         if thread_number() < LANES as u32 {
             sum_row(&p, ratios);
@@ -88,7 +88,7 @@ pub unsafe fn mattes_value(p: MattesValue) {
     }
 }
 
-/// Sums the block's fixed bin, and clears its counters.
+/// Sums the terms of this block's fixed bin, and sets its counters to 0.
 ///
 /// # Safety
 /// One whole warp calls it, and `ratios` has been filled for every moving bin.
@@ -118,7 +118,7 @@ unsafe fn sum_row(p: &MattesValue, ratios: SharedSlice<f64>) {
     }
 }
 
-/// Writes the quadratics of the block's fixed bin.
+/// Writes the quadratics of this block's fixed bin.
 ///
 /// # Safety
 /// `ratios` has been filled for every moving bin.
@@ -139,7 +139,7 @@ unsafe fn fill_table(p: &MattesValue, ratios: SharedSlice<f64>) {
     });
 }
 
-/// Sums the fixed bins, each of which its own block has summed, and writes the result.
+/// Adds up the sums of the fixed bins, which the blocks have written, and writes the result.
 ///
 /// # Safety
 /// One whole warp of the last block calls it.

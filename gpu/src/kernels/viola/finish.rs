@@ -1,4 +1,4 @@
-//! From the sums over pairs to those over samples.
+//! Adds up the partial sums over pairs to sums over samples, and these to the results of a group.
 
 use super::sample::voxel;
 use super::{BLOCK, RESULTS};
@@ -9,7 +9,7 @@ use crate::params::Viola;
 use cuda_std::thread::{block_idx_x, device_fence, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
 
-/// Numbers to which 32 slots are folded: three logarithms and twelve derivatives.
+/// The number of sums that are kept per 32 slots: three of logarithms and twelve of derivatives.
 pub const FOLDED: u32 = 15;
 
 /// Numbers that are read together, so that the reads overlap.
@@ -17,14 +17,14 @@ const TOGETHER: u32 = 16;
 
 macro_rules! entries {
     ($($name:ident: $slope:literal, $joint:ident;)*) => {$(
-        /// Adds up the sums of each slot of B, after [`viola_sums`](super::sums::viola_sums) or a sibling. Blocks of [`BLOCK`] threads,
-        /// one per block of slots.
+        /// Adds up the sums of each slot of B, after [`viola_sums`](super::sums::viola_sums) or a sibling. Thread
+        /// blocks of [`BLOCK`] threads, one per block of slots.
         ///
         /// # Safety
         /// The slices are as long as their documentation says.
         #[kernel]
         pub unsafe fn $name(p: Viola) {
-            // SAFETY: as this function's.
+            // SAFETY: by this function's contract.
             unsafe { finish_b::<$slope, _>(&p, entries!(@ $joint, p)) }
         }
     )*};
@@ -42,7 +42,7 @@ entries! {
 struct Here {
     group: u32,
     slot: u32,
-    /// The index of its partial sums in each part and kind.
+    /// The index of its partial sums among those of a part and kind.
     place: u32,
 }
 
@@ -95,8 +95,8 @@ unsafe fn finish_b<const SLOPE: bool, J: Joint>(p: &Viola, joint: J) {
     }
 }
 
-/// Adds up the sums of each slot of A, after [`viola_pull`](super::pull::viola_pull) or a sibling. Blocks of [`BLOCK`] threads, one per
-/// block of slots.
+/// Adds up the sums of each slot of A, after [`viola_pull`](super::pull::viola_pull) or a sibling. Thread blocks of
+/// [`BLOCK`] threads, one per block of slots.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
@@ -124,7 +124,7 @@ pub unsafe fn viola_finish_pull(p: Viola) {
     }
 }
 
-/// A slot's sum over a set of `len` samples, from its parts.
+/// Returns a slot's sum over a set of `len` samples, from the sums over the set's parts.
 ///
 /// # Safety
 /// The partial sums have `kinds` kinds, and `place` is below the launch's slots.
@@ -159,7 +159,7 @@ unsafe fn fold_to(p: &Viola, at: u32, number: f64) {
     }
 }
 
-/// Folds what each lane's slot adds to the derivatives.
+/// Folds the contributions of the lanes' slots to the twelve derivatives.
 ///
 /// # Safety
 /// Whole warps call it, with consecutive slots of a block.
@@ -178,10 +178,11 @@ unsafe fn fold_derivatives(p: &Viola, slot: u32, coefficient: f64, slope: [f32; 
     }
 }
 
-/// Whether this block is the last of its group's set, of `len` samples, to call this; if so, it sees what the others have written.
+/// Returns whether this thread block is the last of its group's set, of `len` samples, to call this function. The last
+/// block sees everything that the others wrote before their calls.
 ///
 /// # Safety
-/// All threads of the block call it, with a `done[group]` that was 0 at launch.
+/// All threads of the block call this function, and `done[group]` was 0 at launch.
 #[inline(always)]
 unsafe fn is_last(p: &Viola, group: u32, len: u32) -> bool {
     let last = shared_slice![u32; 1];
@@ -205,7 +206,7 @@ unsafe fn is_last(p: &Viola, group: u32, len: u32) -> bool {
     unsafe { last.load(0) == 1 }
 }
 
-/// Writes the sums of the logarithms and the numbers of samples inside, and sets the counts back to 0.
+/// Writes the sums of the logarithms and the numbers of samples inside, and resets the counts to 0.
 ///
 /// # Safety
 /// The last block of B calls it.
@@ -228,8 +229,8 @@ unsafe fn add_logarithms(p: &Viola, group: u32, b: u32, b_len: u32) {
     }
 }
 
-/// Adds the folded numbers of a kind over a set to `sum`, one after the other. Other blocks wrote them: a plain read could find an old
-/// copy.
+/// Adds the folded numbers of a kind over a set to `sum`, one after the other. Other blocks wrote them, so that a plain
+/// read could return a stale value from the L1 cache.
 ///
 /// # Safety
 /// The set begins at slot `start`, `kind` is below [`FOLDED`], and the last block of the set calls it.

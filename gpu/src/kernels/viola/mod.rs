@@ -1,9 +1,17 @@
-//! Viola's mutual information over pairs of samples, and its derivative; the sums and their order are those of [`crate::math::viola`].
+//! Viola's mutual information, which sums over pairs of samples, and its derivative. The sums and their order are those
+//! of [`crate::math::viola`].
 //!
-//! A group is one evaluation: a map and two sets of samples, A and B. A slot holds a sample. Each set has whole blocks of [`BLOCK`] slots,
-//! the last of which are empty; two more blocks follow in memory. The launches: [`sample`] interpolates the moving image; [`sums`] sums
-//! over A for each slot of B; [`finish`] adds up the logarithms and, for the derivative, computes the weights; then [`pull`] sums over B
-//! for each slot of A, and [`finish`] adds up the derivative. A launch splits the set that is summed over into parts, along y of the grid.
+//! A group is one evaluation: a map and two sets of samples, A and B. A slot holds a sample. Each set has whole blocks
+//! of [`BLOCK`] slots; the last slots of the last block may be empty. Two more blocks follow in memory. The launches of
+//! an evaluation:
+//!
+//! 1. [`sample`] interpolates the moving image.
+//! 2. [`sums`] sums over A for each slot of B.
+//! 3. [`finish`] adds up the logarithms and, for the derivative, computes the weights.
+//! 4. For the derivative, [`pull`] sums over B for each slot of A.
+//! 5. For the derivative, [`finish`] adds it up.
+//!
+//! Launches 2 and 4 split the set that is summed over into parts, along y of the grid.
 
 pub mod finish;
 pub mod pull;
@@ -15,7 +23,7 @@ use crate::math::viola::CHUNK;
 use crate::params::Viola;
 use cuda_std::thread::{block_idx_x, block_idx_y};
 
-/// Threads of a block; a set is filled up to a multiple of as many slots.
+/// Threads of a thread block, and slots of a block of slots.
 pub const BLOCK: u32 = 256;
 
 /// The bit of z that marks an empty slot.
@@ -25,7 +33,7 @@ pub const EMPTY: u32 = 1 << 31;
 /// derivatives by the twelve coefficients of the map.
 pub const RESULTS: usize = 17;
 
-/// The tile of a block, and the part of the other set that it sums over.
+/// The tile of slots of a thread block, and the part of the other set that it sums over.
 struct Part {
     /// The first slot of the tile.
     tile: u32,
@@ -37,8 +45,8 @@ struct Part {
     out: u32,
 }
 
-/// This block's part, with `R` slots per lane; none for a tile or a part beyond the end of its set. `tiles` is 0 for tiles of B against
-/// A, 1 for tiles of A against B.
+/// Returns the tile and part of this thread block, with `R` slots per lane, or `None` if the tile or the part is beyond
+/// the end of its set. `tiles` is 0 for tiles of B that sum over A, and 1 for tiles of A that sum over B.
 ///
 /// # Safety
 /// The launch has no more tiles than `blocks` from `first_block` on.
@@ -54,7 +62,7 @@ unsafe fn part<const R: usize>(p: &Viola, tiles: usize) -> Option<Part> {
     let tile = start + place % BLOCK;
     let skip = block_idx_y() * p.part;
     let rounded = other_len.div_ceil(CHUNK as u32) * CHUNK as u32;
-    // Blocks beyond the end have nothing to do, and their difference wraps.
+    // For parts beyond the end the difference wraps, and `end` is not used.
     let end = if rounded.wrapping_sub(skip) < p.part { rounded } else { skip + p.part };
     (tile < set + len && skip < rounded).then_some(Part { tile, first: other + skip, end: other + end, out: place })
 }

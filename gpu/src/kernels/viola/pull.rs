@@ -12,14 +12,14 @@ use cuda_std::warp;
 
 macro_rules! entries {
     ($($name:ident: $samples:literal, $any:ty, $near:ty, $joint:ident;)*) => {$(
-        /// Sums over B. Blocks of [`BLOCK`](super::BLOCK) threads and [`tile::shared_bytes`] of dynamic shared memory; x of the grid is
-        /// the tile, y the part.
+        /// Sums over B. Thread blocks of [`BLOCK`](super::BLOCK) threads, with [`tile::shared_bytes`] of dynamic shared
+        /// memory. The x of the grid is the tile, y the part.
         ///
         /// # Safety
         /// The slices are as long as their documentation says.
         #[kernel]
         pub unsafe fn $name(p: Viola) {
-            // SAFETY: as this function's.
+            // SAFETY: by this function's contract.
             unsafe { pull::<$samples, $any, $near, _>(&p, entries!(@ $joint, p)) }
         }
     )*};
@@ -37,7 +37,7 @@ entries! {
 }
 
 /// # Safety
-/// As the kernels; all threads of the block call it.
+/// As the kernels; all threads of the block call this function.
 #[inline(always)]
 unsafe fn pull<const R: usize, A: Windows, B: Windows, J: Far>(p: &Viola, joint: J) {
     let width = 32 * R as u32;
@@ -57,7 +57,8 @@ unsafe fn pull<const R: usize, A: Windows, B: Windows, J: Far>(p: &Viola, joint:
     let mut all = [0.0; 1];
     let mut segment = part.first;
     while segment < part.end {
-        // SAFETY: all threads of the block come here, and the segment lies in the set or in the blocks that follow in memory.
+        // SAFETY: all threads of the block come here, and the segment is in the set or in the blocks that follow in
+        // memory.
         unsafe { space.load(p.scaled.as_slice(), Some(p.weights.as_slice()), segment) };
         let first = me * CHUNK as u32;
         let mut sums = [0.0; R];
@@ -87,7 +88,7 @@ unsafe fn pull<const R: usize, A: Windows, B: Windows, J: Far>(p: &Viola, joint:
     unsafe { tile::write(&all, width, width, p.partials, block_idx_y() * p.stride + part.out, p.stride) };
 }
 
-/// Calls `pull` for every sample of a chunk, with its turn and its weights.
+/// Calls `pull` for every sample of a chunk, with its turn (see [`Space::each`]) and its weights.
 #[inline(always)]
 fn add(space: Space, first: u32, mut pull: impl FnMut(u32, Scaled, Weights)) {
     // SAFETY: `k` is a slot of the chunk, which has been loaded with its weights.

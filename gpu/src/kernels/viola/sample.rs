@@ -9,8 +9,8 @@ use crate::params::{Affine, Viola};
 use cuda_std::thread::{block_idx_x, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
 
-/// Interpolates the moving image at every slot's position, and counts the samples inside. Blocks of [`BLOCK`] threads, one per block of
-/// slots.
+/// Interpolates the moving image at every slot's position, and counts the samples inside. Thread blocks of [`BLOCK`]
+/// threads, one per block of slots.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
@@ -45,13 +45,13 @@ pub unsafe fn viola_sample(p: Viola) {
     }
 }
 
-/// The voxel x, y and z in a slot's first two words.
+/// Unpacks the voxel (x, y, z) from a slot's first two words.
 #[inline(always)]
 pub fn voxel(xy: u32, z: u32) -> [u32; 3] {
     [xy & 0xFFFF, xy >> 16, z & !EMPTY]
 }
 
-/// The map of a group, read once per block.
+/// Returns the map of a group, which each thread block reads once.
 ///
 /// # Safety
 /// Every thread of the block calls it, with a group that has a map.

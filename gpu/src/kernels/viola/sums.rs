@@ -10,21 +10,21 @@ use cuda_std::kernel;
 use cuda_std::thread::block_idx_y;
 use cuda_std::warp;
 
-/// Sums of a slot for the value.
+/// The number of sums per slot for the value.
 pub const VALUE: u32 = 3;
-/// Sums of a slot for the value and the derivative.
+/// The number of sums per slot for the value and the derivative.
 pub const SLOPE: u32 = 5;
 
 macro_rules! entries {
     ($($name:ident: $samples:literal, $slope:literal, $numbers:literal, $any:ty, $near:ty, $joint:ident;)*) => {$(
-        /// Sums over A. Blocks of [`BLOCK`](super::BLOCK) threads and [`tile::shared_bytes`] of dynamic shared memory; x of the grid is
-        /// the tile, y the part.
+        /// Sums over A. Thread blocks of [`BLOCK`](super::BLOCK) threads, with [`tile::shared_bytes`] of dynamic shared
+        /// memory. The x of the grid is the tile, y the part.
         ///
         /// # Safety
         /// The slices are as long as their documentation says.
         #[kernel]
         pub unsafe fn $name(p: Viola) {
-            // SAFETY: as this function's.
+            // SAFETY: by this function's contract.
             unsafe { sums::<$samples, $slope, $numbers, $any, $near, _>(&p, entries!(@ $joint, p)) }
         }
     )*};
@@ -122,7 +122,7 @@ fn add<const R: usize, const S: bool, W: Windows>(
     });
 }
 
-/// The sums over a chunk that lies far away.
+/// Returns the sums over a chunk whose fixed intensities are far from those of the tile.
 #[inline(always)]
 fn add_far<const R: usize, const S: bool, W: Windows>(
     mine: &[Scaled; R],

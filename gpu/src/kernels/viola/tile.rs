@@ -1,7 +1,8 @@
-//! A tile of slots against the chunks of a set, as sums over A and sums over B both need it.
+//! Sums for a tile of slots over the chunks of the other set; the code that the sums over A and those over B share.
 //!
-//! A block of [`BLOCK`] threads holds a tile of 32 `R` slots, `R` per lane, and goes through segments of the other set: each warp takes a
-//! chunk, and then the chunks' sums are added one after the other.
+//! A thread block of [`BLOCK`] threads has a tile of 32 `R` slots, `R` per lane, and goes through the segments of the
+//! other set. In a segment, each warp takes a chunk, for the whole tile. Then the sums of the chunks are added one
+//! after the other.
 
 use super::BLOCK;
 use crate::kernels::thread_number;
@@ -15,21 +16,21 @@ use cuda_std::warp;
 /// Slots of a segment.
 pub const SLOTS: u32 = (SEGMENT * CHUNK) as u32;
 
-/// Bytes of dynamic shared memory for tiles of `samples` slots per lane and `sums` sums per slot and chunk.
+/// Returns the bytes of dynamic shared memory for tiles of `samples` slots per lane and `sums` sums per slot and chunk.
 pub const fn shared_bytes(samples: u32, sums: u32) -> u32 {
     16 * SLOTS + 4 * SEGMENT as u32 * sums * 32 * samples
 }
 
-/// The shared memory of a block.
+/// The dynamic shared memory of a thread block.
 #[derive(Clone, Copy)]
 pub(super) struct Space {
     /// A segment's intensities, then their weights.
     segment: SharedSlice<u64>,
-    /// Each chunk's sums, one kind of them after the other, for the slots of the tile.
+    /// The sums of each chunk, one kind after the other, for the slots of the tile.
     sums: SharedSlice<f32>,
 }
 
-/// Two numbers in one word.
+/// Packs two numbers in one word.
 #[inline(always)]
 fn word([low, high]: [f32; 2]) -> u64 {
     u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32
@@ -45,7 +46,7 @@ impl Space {
     /// The launch gave [`shared_bytes`].
     #[inline(always)]
     pub(super) unsafe fn new(samples: u32, sums: u32) -> Self {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe {
             Self {
                 segment: shared::dynamic(0, 2 * SLOTS),
@@ -54,7 +55,7 @@ impl Space {
         }
     }
 
-    /// Loads the segment from slot `first` on, with weights where there are some.
+    /// Loads the segment from slot `first` on, with its weights if given.
     ///
     /// # Safety
     /// All threads of the block call it; the slices have [`SLOTS`] slots from `first` on, which no thread writes meanwhile.
@@ -98,7 +99,8 @@ impl Space {
         Weights { v, joint }
     }
 
-    /// How far apart the chunk from slot `first` on and a tile lie, whose least and greatest fixed intensity are `tile`.
+    /// Compares the fixed intensities of the chunk from slot `first` on with those of a tile, whose least and greatest
+    /// are `tile`.
     ///
     /// # Safety
     /// Whole warps call it, for a chunk of a loaded segment.
@@ -109,13 +111,14 @@ impl Space {
         unsafe { Apart::of(tile, ends(self.slot(at).u, self.slot(at + 32).u), far) }
     }
 
-    /// Calls `each` for every slot of the chunk from slot `first` on, four in a row, with its number and its turn among the four.
+    /// Calls `each` for every slot of the chunk from slot `first` on, unrolled by four, with the slot's number and its
+    /// turn, 0 to 3.
     #[inline(always)]
     pub(super) fn each(first: u32, mut each: impl FnMut(u32, u32)) {
         const _: () = assert!(CHUNK.is_multiple_of(4));
         let mut k = first;
         while k < first + CHUNK as u32 {
-            // Written out: in a loop the turn would have to be checked.
+            // This is written out so that the turn is a constant.
             each(k, 0);
             each(k + 1, 1);
             each(k + 2, 2);
@@ -124,17 +127,18 @@ impl Space {
         }
     }
 
-    /// Stores sum `number` of all the chunks' sums.
+    /// Stores a sum at index `number` of the sums of all chunks.
     ///
     /// # Safety
-    /// There is one, and it is this thread's alone until [`add_chunks`](Self::add_chunks).
+    /// The index is in bounds, and no other thread uses it before [`add_chunks`](Self::add_chunks).
     #[inline(always)]
     pub(super) unsafe fn set(self, number: u32, sum: f32) {
         // SAFETY: the caller says that there is this sum.
         unsafe { self.sums.store(number, sum) };
     }
 
-    /// Adds up the segment's chunks and adds that to `all`, which holds every [`BLOCK`]-th of the `count` sums of a chunk.
+    /// Adds up the sums of the segment's chunks and adds the results to `all`. This thread is responsible for every
+    /// [`BLOCK`]-th of the `count` sums of a chunk.
     ///
     /// # Safety
     /// All threads of the block call it, after every chunk's `count` sums were set.
@@ -155,7 +159,7 @@ impl Space {
     }
 }
 
-/// The least and the greatest fixed intensity of a warp's samples, which are those of the tile.
+/// Returns the least and the greatest fixed intensity of the samples of a warp, which are those of the tile.
 ///
 /// # Safety
 /// Whole warps call it.
@@ -170,7 +174,8 @@ pub(super) unsafe fn ends_of<const R: usize>(samples: &[Scaled; R]) -> [f32; 2] 
     unsafe { ends(low, high) }
 }
 
-/// The least and the greatest of two numbers per lane over a warp; none is negative, so that as bits they compare like integers.
+/// Returns the least and the greatest of two numbers per lane over a warp. No number is negative, so that their bits
+/// compare like integers.
 ///
 /// # Safety
 /// Whole warps call it.
@@ -182,7 +187,8 @@ unsafe fn ends(one: f32, other: f32) -> [f32; 2] {
     unsafe { [warp::reduce_min(warp::ALL, low), warp::reduce_max(warp::ALL, high)].map(f32::from_bits) }
 }
 
-/// Writes what was added up: sum c of slot i of the tile, of `width` slots, to `first + c * stride + i`.
+/// Writes what [`Space::add_chunks`] added up: sum c of slot i of the tile, of `width` slots, to index `first + c *
+/// stride + i`.
 ///
 /// # Safety
 /// `out` has these numbers, and no other block writes them.

@@ -1,11 +1,12 @@
-//! The update field of deformable registration: the force at each voxel, and the step by composition (Chefd'hotel 2002; Ledig &
-//! Chefd'hotel, section 3.2).
+//! Formulas of deformable registration: the force at each voxel, the update field, and its composition with the field
+//! (Chefd'hotel 2002; Ledig & Chefd'hotel, section 3.2).
 //!
-//! For the pair (f, m) of a voxel's intensities a metric gives a score N, the derivative by m of the logarithm of its ratio. For mutual
-//! information that is d/dm ln(P(f, m) / P(m)) of the smoothed joint density. The metric's variational gradient at the voxel is N times
-//! the gradient of the moving image: the voxel's force. Its precision is the information D that the metric has at f, times the squared
-//! gradient. Sums of forces over a window are divided by sums of precisions plus the precision of the prior: the most likely displacement
-//! that the window's voxels share, under a normal prior around 0.
+//! For the intensities (f, m) at a voxel, a metric gives a score N. For mutual information, N = d/dm ln(P(f, m) /
+//! P(m)), with the smoothed joint density P. The force of the voxel is the variational gradient of the metric there,
+//! which is N times the gradient of the moving image. The precision of the force is the information D, the expected
+//! square of the score at f, times the squared gradient. Both are summed over a Gaussian window. The update is the sum
+//! of forces divided by the sum of precisions plus the precision of the prior. This is the most likely displacement
+//! shared by the voxels of the window, under a normal prior with mean 0.
 
 mod moments;
 #[cfg(test)]
@@ -18,8 +19,8 @@ use super::{bin, field, whole};
 use cuda_std::GpuFloat;
 pub use moments::{Moments, NOISE};
 
-/// The position in the moving image of a displaced voxel of the fixed grid; all in voxels. No coordinate is a negative zero unless the
-/// map's constant is.
+/// Returns the position in the moving image of a displaced voxel of the fixed grid, all in voxels. No coordinate is a
+/// negative zero unless the map's constant is.
 #[inline(always)]
 pub fn position(map: &Affine, voxel: [u32; 3], displacement: [f32; 3]) -> [f32; 3] {
     through(
@@ -28,15 +29,15 @@ pub fn position(map: &Affine, voxel: [u32; 3], displacement: [f32; 3]) -> [f32; 
     )
 }
 
-/// The position on the other grid of a position on one, both in voxels: z's term is added last.
+/// Maps a position on one grid to the position on another, both in voxels. The term of z is added last.
 #[inline(always)]
 pub fn through(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
     let row = |row: [f32; 4]| z.mul_add(row[2], y.mul_add(row[1], x.mul_add(row[0], row[3])));
     [row(map.rows[0]), row(map.rows[1]), row(map.rows[2])]
 }
 
-/// A gradient along the moving image's axes, per voxel of it, as one along the fixed grid's axes, per voxel of that: the transpose of
-/// the map's matrix times the gradient.
+/// Converts a gradient along the moving image's axes, per voxel of that image, to one along the fixed grid's axes, per
+/// voxel of that grid: the transpose of the map's matrix times the gradient.
 #[inline(always)]
 pub fn pulled(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
     let [a, b, c] = map.rows;
@@ -44,8 +45,8 @@ pub fn pulled(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
     [column(0), column(1), column(2)]
 }
 
-/// The position of a stored value between the centres of two bins: the lower bin, at most `bins - 2`, and the fraction from there to the
-/// next, 0 to 1.
+/// Locates a stored value between the centres of two bins. Returns the lower bin, at most `bins - 2`, and the fraction
+/// from there to the next bin, 0 to 1.
 ///
 /// # Safety
 /// `value` is between 0 and [`bin::FULL`], `scale` that of the bins, which are at least 2.
@@ -58,11 +59,12 @@ pub unsafe fn interval(value: f32, bins: u32, scale: f32) -> (u32, f32) {
     (whole::bits(low), value - whole::float(low))
 }
 
-/// The score and the information at a pair of stored values, by linear interpolation in their tables. `scores` has `bins * bins` numbers,
-/// the fixed bin fastest; `information` one per fixed bin.
+/// Returns the score and the information for a pair of stored values, by linear interpolation in the tables. `scores`
+/// has `bins * bins` numbers, the fixed bin fastest, and `information` has one per fixed bin.
 ///
 /// # Safety
-/// The tables may be read with any number below the product of the bins, or the fixed bins; values as for [`interval`].
+/// `scores` may be called with any number below `bins * bins`, and `information` with any below `bins`. The values are
+/// as for [`interval`].
 #[inline(always)]
 pub unsafe fn score(
     scores: impl Fn(u32) -> f32,
@@ -71,7 +73,7 @@ pub unsafe fn score(
     [fixed, moving]: [f32; 2],
 ) -> Score {
     let scale = bin::scale(bins, bin::FULL);
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let ((f, into_f), (m, into_m)) = unsafe { (interval(fixed, bins, scale), interval(moving, bins, scale)) };
     let at = |f: u32, m: u32| scores(f + bins * m);
     let low = lerp(at(f, m), at(f + 1, m), into_f);
@@ -79,30 +81,31 @@ pub unsafe fn score(
     Score { score: lerp(low, high, into_m), information: lerp(information(f), information(f + 1), into_f) }
 }
 
-/// What a metric says about a voxel's moving intensity m.
+/// The derivative of a metric by a voxel's moving intensity m, and its expected square.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// N: the derivative of the metric's logarithm by m, per bin or per range, as the gradient is.
+    /// N: the derivative of the metric's log ratio by m. It is per bin or per intensity range, the unit in which the
+    /// gradient is given.
     pub score: f32,
-    /// D: the expected square of the score, in the square of that unit.
+    /// D: the expected square of the score, in the square of the score's unit.
     pub information: f32,
 }
 
-/// What a voxel says about its displacement. A Gaussian window sums it up over the voxels around before [`update`] makes a displacement
-/// of it.
+/// A voxel's force and its precision. A Gaussian window sums both over the voxels around, before [`update`] computes a
+/// displacement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pull {
-    /// N g, with the gradient g of the moving image: in voxels of the fixed grid times mm^-2.
+    /// N g, where g is the gradient of the moving image; in voxels of the fixed grid times mm^-2.
     pub force: [f32; 3],
-    /// D |g|^2, the inverse variance with which the voxel knows its displacement along g, mm^-2.
+    /// D |g|^2, the inverse variance of the voxel's displacement along g, mm^-2.
     pub precision: f32,
 }
 
 impl Pull {
-    /// Of a voxel that does not count.
+    /// The force and precision of a voxel that does not count.
     pub const NONE: Self = Self { force: [0.0; 3], precision: 0.0 };
 
-    /// The sum of what pulls there already and this, which counts `weight` times.
+    /// Returns `sum` plus `weight` times `self`.
     #[inline(always)]
     pub fn added(self, sum: Self, weight: f32) -> Self {
         let [x, y, z] = self.force;
@@ -113,8 +116,8 @@ impl Pull {
     }
 }
 
-/// What pulls at a voxel. `gradient` is per voxel of the fixed grid; `per_square`, 1 / spacing^2 of that grid along each axis in mm^-2,
-/// takes it to mm and the force back to voxels.
+/// Computes the force at a voxel and its precision. `gradient` is per voxel of the fixed grid. `per_square` is 1 /
+/// spacing^2 of that grid along each axis, in mm^-2. It converts the gradient to mm, and the force back to voxels.
 #[inline(always)]
 pub fn pull(score: Score, gradient: [f32; 3], per_square: [f32; 3]) -> Pull {
     let scaled = [gradient[0] * per_square[0], gradient[1] * per_square[1], gradient[2] * per_square[2]];
@@ -124,25 +127,28 @@ pub fn pull(score: Score, gradient: [f32; 3], per_square: [f32; 3]) -> Pull {
     }
 }
 
-/// A sum of forces, or of precisions, with another one that counts `weight` times.
+/// Returns `sum + weight * pull`, for a component of a force or for a precision.
 #[inline(always)]
 pub fn added(sum: f32, pull: f32, weight: f32) -> f32 {
     pull.mul_add(weight, sum)
 }
 
-/// A displacement that is known, beside what the images say.
+/// A displacement that is known from a landmark and not from the images.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Known {
-    /// In voxels.
+    /// The displacement, in voxels.
     pub displacement: [f32; 3],
-    /// 1 / variance of each of its components, mm^-2.
+    /// 1 / variance of each component, mm^-2.
     pub precision: f32,
 }
 
-/// What pulls at the voxel of a landmark: what did before, and the way from its displacement to the one that is known, times `weight`.
-/// Images that agree far from where they should are as sure of it as of what is right. So the precision grows with the square of the way in
-/// standard deviations; `squares` is spacing^2 of the grid along each axis, mm^2. Along no axis is the way longer than `limit`: the longest
-/// step shortens all others. All in voxels.
+/// Adds the force of a landmark to the force at its voxel. The landmark's force is the difference of the known
+/// displacement from the present one, times the landmark's precision and `weight`.
+///
+/// Images that match at a wrong displacement have forces as precise as at the right one. So that landmarks can overcome
+/// them, the precision grows with the square of the difference, in standard deviations. `squares` is spacing^2 of the
+/// grid along each axis, mm^2. The difference is clamped to `limit` along each axis, because the longest step of all
+/// voxels determines by how much all steps are shortened. Displacements, differences and `limit` are in voxels.
 #[inline(always)]
 pub fn led(pull: Pull, displacement: [f32; 3], known: Known, squares: [f32; 3], (weight, limit): (f32, f32)) -> Pull {
     let way = |i: usize| known.displacement[i] - displacement[i];
@@ -152,17 +158,18 @@ pub fn led(pull: Pull, displacement: [f32; 3], known: Known, squares: [f32; 3], 
     Pull { force: [force(0), force(1), force(2)], precision: pull.precision + precision }
 }
 
-/// The displacement of the update field, in voxels, from the sums of the forces and precisions around a voxel: the most likely one that
-/// they share, under a normal prior around 0 whose variance is 1 / `prior` mm^2.
+/// Returns the displacement of the update field, in voxels, from the sums of forces and precisions around a voxel. It
+/// is the most likely displacement that the voxels share, under a normal prior with mean 0 and variance 1 / `prior`
+/// mm^2.
 #[inline(always)]
 pub fn update(sum: Pull, prior: f32) -> [f32; 3] {
-    // The recursive Gaussian may leave a little less than nothing.
+    // The recursive Gaussian may give slightly negative numbers.
     let share = 1.0 / (at_least(sum.precision, 0.0) + prior);
     sum.force.map(|force| kept(force) * share)
 }
 
-/// The half of the grid that a voxel belongs to, 1 or 2: that of its colour on a three-dimensional chessboard. `blocks` is 1 / the side of
-/// its blocks along each axis, in voxels, more than 0 and at most 1.
+/// Returns the half of the grid to which a voxel belongs, 1 or 2: the colour of its block on a three-dimensional
+/// chessboard of blocks. `blocks` is 1 / the side of a block in voxels along each axis, more than 0 and at most 1.
 #[inline(always)]
 pub fn half(voxel: [u32; 3], blocks: [f32; 3]) -> u32 {
     // SAFETY: not negative, and no more than the voxel's number.
@@ -180,37 +187,38 @@ fn at_most(value: f32, most: f32) -> f32 {
     if value < most { value } else { most }
 }
 
-/// The step length, at most 1, with which no voxel moves by more than `limit` voxels, from the square of the update field's largest
-/// displacement.
+/// Returns the factor, at most 1, by which the update field is multiplied so that no voxel moves by more than `limit`
+/// voxels. `largest_square` is the square of its largest displacement.
 #[inline(always)]
 pub fn limited(largest_square: f32, limit: f32) -> f32 {
     if largest_square > limit * limit { limit / largest_square.sqrt() } else { 1.0 }
 }
 
-/// Less than this is nothing. Far from all edges, as in air, smoothing leaves ever less, down to numbers that a CPU computes with a hundred
-/// times slower; squares of this are none of those yet.
+/// Smaller numbers are set to 0. Far from all edges, as in air, repeated smoothing gives ever smaller numbers, down to
+/// subnormal ones, with which a CPU computes a hundred times slower. The square of this number is not subnormal.
 const LEAST: f32 = 1e-15;
 
-/// A displacement or a force, or 0 where it is nothing.
+/// Returns a component of a displacement or a force, or 0 if it is below `LEAST`.
 #[inline(always)]
 pub fn kept(value: f32) -> f32 {
     if value.abs() < LEAST { 0.0 } else { value }
 }
 
-/// The displacement of a voxel after a step, by composition: the step s, then the field u at its end, s + u(x + s). All in voxels.
+/// Returns the displacement of a voxel x after a step s, by composition with the field u: s + u(x + s). All in voxels.
 ///
 /// # Safety
 /// As [`field::at`].
 #[inline(always)]
 pub unsafe fn composed(number: impl Fn(usize) -> f32, size: [u32; 3], voxel: [u32; 3], step: [f32; 3]) -> [f32; 3] {
     let to = [voxel[0] as f32 + step[0], voxel[1] as f32 + step[1], voxel[2] as f32 + step[2]];
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let there = unsafe { field::at(number, size, to) };
     [kept(step[0] + there[0]), kept(step[1] + there[1]), kept(step[2] + there[2])]
 }
 
-/// The displacement of a voxel of a new grid, in its voxels, from the field on the old grid. `from` is the position of the new grid's
-/// first voxel on the old grid, `ratio` the old grid's spacing over the new one's along each axis.
+/// Returns the displacement of a voxel of a new grid, in voxels of that grid, from the field on the old grid. `from` is
+/// the position of the new grid's first voxel on the old grid. `ratio` is the old spacing divided by the new one along
+/// each axis.
 ///
 /// # Safety
 /// As [`field::at`], of the old grid.
@@ -223,21 +231,22 @@ pub unsafe fn refined(
 ) -> [f32; 3] {
     // The voxel's centre on the old grid.
     let axis = |i: usize| voxel[i] as f32 / ratio[i] + from[i];
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let [x, y, z] = unsafe { field::at(number, old_size, [axis(0), axis(1), axis(2)]) };
     [x * ratio[0], y * ratio[1], z * ratio[2]]
 }
 
-/// Voxels around one whose Jacobian is unusual that are relaxed with it.
+/// The distance, in voxels, up to which the neighbours of a voxel whose Jacobian determinant is outside the limits are
+/// relaxed with it.
 const AROUND: u32 = 2;
 
-/// Whether a determinant of the Jacobian is outside the limits, or not a number.
+/// Returns whether a determinant of the Jacobian is outside the limits, or NaN.
 #[inline(always)]
 pub fn unusual(determinant: f32, [low, high]: [f32; 2]) -> bool {
     !(determinant >= low && determinant <= high)
 }
 
-/// The first voxel along each axis that is relaxed with this one, and the one after the last.
+/// Returns, for each axis, the first voxel that is relaxed with this one, and the one after the last.
 #[inline(always)]
 pub fn around(voxel: [u32; 3], size: [u32; 3]) -> [[u32; 2]; 3] {
     let axis = |i: usize| {
@@ -247,34 +256,35 @@ pub fn around(voxel: [u32; 3], size: [u32; 3]) -> [[u32; 2]; 3] {
     [axis(0), axis(1), axis(2)]
 }
 
-/// The joint index of the bins of a pair of stored values, the fixed bin fastest.
+/// Returns the joint index of the bins of a pair of stored values, the fixed bin fastest.
 ///
 /// # Safety
 /// As [`bin::of`].
 #[inline(always)]
 pub unsafe fn pair([fixed, moving]: [f32; 2], bins: u32) -> u32 {
     let scale = bin::scale(bins, bin::FULL);
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { bin::of(fixed, scale) + bins * bin::of(moving, scale) }
 }
 
-/// What a squared correlation of 1 is in fixed point: 2^24.
+/// The fixed-point number for a squared correlation of 1: 2^24.
 pub const CORRELATION_UNIT: f32 = 16_777_216.0;
 
-/// What an error of 1 mm is in fixed point: 2^20.
+/// The fixed-point number for an error of 1 mm: 2^20.
 pub const MM_UNIT: f32 = 1_048_576.0;
 
-/// The largest error in mm that fixed point holds.
+/// The largest error in mm that [`fixed_mm`] can represent.
 const MOST_MM: f32 = 4095.0;
 
-/// A squared correlation, 0 to 1, in units of 1 / [`CORRELATION_UNIT`], so that a sum does not depend on its order.
+/// Converts a squared correlation, 0 to 1, to fixed point, in units of 1 / [`CORRELATION_UNIT`]. A sum of integers does
+/// not depend on its order.
 #[inline(always)]
 pub fn fixed_correlation(correlation: f32) -> u32 {
     // SAFETY: between 0 and 2^24.
     unsafe { (correlation * CORRELATION_UNIT + 0.5).to_int_unchecked() }
 }
 
-/// An error in mm, at most 4095, in units of 1 / [`MM_UNIT`] mm.
+/// Converts an error in mm to fixed point, in units of 1 / [`MM_UNIT`] mm. Errors above 4095 mm count as that.
 #[inline(always)]
 pub fn fixed_mm(error: f32) -> u32 {
     let error = if error < MOST_MM { error } else { MOST_MM };
@@ -282,41 +292,43 @@ pub fn fixed_mm(error: f32) -> u32 {
     unsafe { (error * MM_UNIT + 0.5).to_int_unchecked() }
 }
 
-/// The mean of `count` numbers whose sum is in units of 1 / `unit`; 0 of none.
+/// Returns the mean of `count` numbers whose sum is in units of 1 / `unit`; 0 if there are none.
 pub fn mean(sum: u64, unit: f32, count: u64) -> f64 {
     if count == 0 { 0.0 } else { sum as f64 / f64::from(unit) / count as f64 }
 }
 
-/// The variance from the means of a value and of its square.
+/// Returns the variance, from the means of a value and of its square.
 #[inline(always)]
 pub fn variance(mean: f32, square: f32) -> f32 {
     (-mean).mul_add(mean, square)
 }
 
-/// The displacement of the inverse field at `to`: from there to the point that the field takes to it ([`field::before`]). All in voxels of
-/// the field's grid.
+/// Returns the displacement of the inverse field at `to`, which leads to the point that the field takes to `to`
+/// ([`field::before`]). All in voxels of the field's grid.
 ///
 /// # Safety
 /// As [`field::at`].
 #[inline(always)]
 pub unsafe fn way_back(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]) -> [f32; 3] {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let [x, y, z] = unsafe { field::before(number, size, to) };
     [x - to[0], y - to[1], z - to[2]]
 }
 
-/// A value between stored ones as a stored value.
+/// Rounds an interpolated value to a stored value.
 ///
 /// # Safety
 /// `value` is between 0 and [`bin::FULL`].
 #[inline(always)]
 pub unsafe fn shown(value: f32) -> u16 {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { (value + 0.5).to_int_unchecked() }
 }
 
-/// Where two fields on a grid in the middle take a voxel of a third grid: `from` takes it to the middle grid, the first field back to
-/// what it displaces there, the second one on from that, and `to` to where the end is said; less where `base` takes the voxel.
+/// Combines two fields on one grid in the middle, each of which leads to one of two images, into the displacement of a
+/// voxel of another grid. `from` takes the voxel to the middle grid; the inverse of the first field and then the second
+/// field displace it there; `to` takes the result to the coordinates of the displacement. Returns that position minus
+/// the one to which `base` takes the voxel.
 ///
 /// # Safety
 /// As [`field::at`], of both fields.
@@ -329,7 +341,7 @@ pub unsafe fn across(
     voxel: [u32; 3],
 ) -> [f32; 3] {
     let voxel = voxel.map(|n| n as f32);
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let middle = unsafe { field::before(one, size, through(from, voxel)) };
     // SAFETY: as above.
     let way = unsafe { field::at(two, size, middle) };
@@ -338,11 +350,12 @@ pub unsafe fn across(
     [end[0] - begin[0], end[1] - begin[1], end[2] - begin[2]]
 }
 
-/// The error of an inverse field at a voxel, in mm: the distance from the voxel to where it ends up when it is displaced, taken `there`,
-/// to the other grid, then `back`, and displaced by the inverse field. `None` where it lies outside the other grid.
+/// Returns the error of an inverse field at a voxel, in mm. The voxel is displaced by the field, mapped by `there` to
+/// the other grid, mapped `back`, and displaced by the inverse field. The error is the distance of the result from the
+/// voxel. It is `None` if the displaced voxel is outside the other grid.
 ///
-/// `way_back` reads the inverse field on the other grid, of `size`, whose displacements are in voxels of the first grid; `spacing_mm` is
-/// the first grid's.
+/// `way_back` reads the inverse field on the other grid, of `size`. Its displacements are in voxels of the first grid.
+/// `spacing_mm` is that of the first grid.
 ///
 /// # Safety
 /// As [`field::at`], of the other grid.
@@ -359,7 +372,7 @@ pub unsafe fn there_and_back(
     if !interpolate::inside(position, interpolate::last(size)) {
         return None;
     }
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let way = unsafe { field::at(way_back, size, position) };
     let end = through(back, position);
     let miss = |axis: usize| (end[axis] + way[axis] - voxel[axis] as f32) * spacing_mm[axis];

@@ -1,4 +1,4 @@
-//! Local correlation: what the moments of a pair of images around a voxel say.
+//! The score of local correlation, from the moments of a pair of images around a voxel.
 
 use super::{Score, at_least, variance};
 #[cfg(target_arch = "nvptx64")]
@@ -19,15 +19,15 @@ pub struct Moments {
     pub product: f32,
 }
 
-/// What is added to each variance: that of noise of 1 % of the range.
+/// Added to each variance: the variance of noise with a standard deviation of 1 % of the range.
 pub const NOISE: f32 = 1e-4;
 
 /// The largest squared correlation that is used.
 pub(super) const MOST: f32 = 0.999;
 
 impl Moments {
-    /// The squared local correlation r^2, and the score and the information, at a voxel's intensities, of the local mutual information
-    /// of two normal variables, -ln(1 - r^2) / 2.
+    /// Returns the squared local correlation r^2, and the score and the information at a voxel's intensities. These are
+    /// of the mutual information of two normal variables, -ln(1 - r^2) / 2.
     #[inline(always)]
     pub fn score(&self, [fixed, moving]: [f32; 2]) -> (f32, Score) {
         let fixed_variance = at_least(self.fixed_variance, 0.0) + NOISE;

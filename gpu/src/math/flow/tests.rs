@@ -1,12 +1,12 @@
-//! Forces against the models that they maximise, and steps against affine fields.
+//! Compares forces with the models that they maximise, and steps with affine fields.
 
 use super::moments::MOST;
 use super::*;
 
-/// Turns, stretches and shifts; all numbers are exact in f32.
+/// A map that rotates, scales and translates. All numbers are exact in f32.
 const MAP: Affine = Affine { rows: [[0.0, 2.0, 0.5, -3.0], [-1.0, 0.25, 0.0, 8.0], [0.0, 0.5, 4.0, 1.0]] };
 
-/// An affine displacement of every voxel, with the padding.
+/// Returns a field that displaces every voxel by an affine function of its position, with the padding.
 fn linear(size: [u32; 3], displacement: fn([f32; 3]) -> [f32; 3]) -> Vec<f32> {
     let [width, height, depth] = size.map(|n| n as usize);
     let voxels = width * height * depth;
@@ -63,7 +63,7 @@ fn the_force_is_the_best_step_of_its_own_model() {
     let (gradient, spacing) = ([2.0, -1.0, 0.5], [1.0, 2.0, 0.5]);
     let per_square = spacing.map(|mm: f32| 1.0 / (mm * mm));
     let step = update(pull(Score { score, information }, gradient, per_square), prior);
-    // N (g d) - D (g d)^2 / 2 - prior |d|^2 / 2, d in voxels but its length in mm.
+    // N (g d) - D (g d)^2 / 2 - prior |d|^2 / 2, where d is in voxels and its length |d| in mm.
     let gain = |d: [f32; 3]| {
         let along = f64::from(field::dot(gradient, d));
         let square: f64 = (0..3).map(|i| f64::from(d[i] * spacing[i]).powi(2)).sum();
@@ -82,7 +82,8 @@ fn the_force_is_the_best_step_of_its_own_model() {
 #[test]
 fn voxels_pull_together_as_much_as_they_know() {
     let per_square = [1.0; 3];
-    // The same displacement of 2 along x, known well by one voxel and badly by the other, and a voxel that knows nothing.
+    // The same displacement of 2 along x, known with high precision by one voxel and with low precision by another, and
+    // a voxel that does not count.
     let [well, badly] = [40.0, 0.1]
         .map(|information| pull(Score { score: 2.0 * information * 0.5, information }, [0.5, 0.0, 0.0], per_square));
     let sum = |a: Pull, b: Pull| Pull {
@@ -93,7 +94,7 @@ fn voxels_pull_together_as_much_as_they_know() {
         let [x, y, z] = update(together, 1e-3);
         assert!((x - 2.0).abs() < 1e-3 && y == 0.0 && z == 0.0, "{x}");
     }
-    // Nothing known: nothing moves, though a filter may leave less than nothing.
+    // Without forces nothing moves, even if a filter has left a negative precision.
     assert_eq!(update(Pull { precision: -1e-9, ..Pull::NONE }, 0.25), [0.0; 3]);
 }
 
@@ -136,7 +137,7 @@ fn the_local_score_is_a_derivative() {
     let (correlation, found) = moments.score([f as f32, m as f32]);
     assert!((f64::from(found.score) - expected).abs() < 1e-3 * expected.abs(), "{}, not {expected}", found.score);
     assert!((f64::from(correlation) - covariance * covariance / (variances[0] * variances[1])).abs() < 1e-4);
-    // The score's mean square: of N(0, 1 / rest - 1 / variance).
+    // The mean square of the score, which is distributed as N(0, 1 / rest - 1 / variance).
     let rest = variances[1] - covariance * covariance / variances[0];
     assert!((f64::from(found.information) * variances[1] * rest / (variances[1] - rest) - 1.0).abs() < 1e-3);
 }
@@ -199,7 +200,7 @@ fn there_and_back_ends_where_it_began() {
     for voxel in [[2, 3, 3], [3, 2, 4], [4, 4, 2]] {
         assert!(miss(&inverse, voxel, [1.0, 2.0, 3.0]).unwrap() < 1e-3, "{voxel:?}");
     }
-    // Three voxels of error along x, which is the other grid's z.
+    // An error of three voxels along x.
     inverse[..512].iter_mut().for_each(|x| *x += 3.0);
     assert!((miss(&inverse, [2, 3, 3], [1.5, 2.0, 3.0]).unwrap() - 4.5).abs() < 1e-3);
     assert_eq!(miss(&inverse, [7, 7, 7], [1.0; 3]), None);

@@ -1,9 +1,9 @@
-//! Bytes of words.
+//! Operations on the bytes and bits of words.
 
 #[inline(always)]
 pub fn permute(a: u32, b: u32, selector: u32) -> u32 {
     let bytes;
-    // SAFETY: picks bytes.
+    // SAFETY: only selects bytes.
     unsafe {
         core::arch::asm!(
             "prmt.b32 {}, {}, {}, {};",
@@ -17,7 +17,7 @@ pub fn permute(a: u32, b: u32, selector: u32) -> u32 {
 #[inline(always)]
 pub fn dot4(a: u32, b: u32, sum: u32) -> u32 {
     let total;
-    // SAFETY: computes.
+    // SAFETY: only computes on registers.
     unsafe {
         core::arch::asm!(
             "dp4a.u32.u32 {}, {}, {}, {};",
@@ -31,7 +31,7 @@ pub fn dot4(a: u32, b: u32, sum: u32) -> u32 {
 #[inline(always)]
 pub fn opaque(value: u32) -> u32 {
     let same;
-    // SAFETY: copies.
+    // SAFETY: only copies a register.
     unsafe {
         core::arch::asm!("mov.u32 {}, {};", out(reg32) same, in(reg32) value, options(pure, nomem, nostack, preserves_flags));
     }
@@ -41,7 +41,7 @@ pub fn opaque(value: u32) -> u32 {
 #[inline(always)]
 pub fn select(mask: u32, a: u32, b: u32) -> u32 {
     let bits;
-    // SAFETY: picks bits.
+    // SAFETY: only selects bits.
     unsafe {
         core::arch::asm!(
             "lop3.b32 {}, {}, {}, {}, 0xE4;",

@@ -1,4 +1,4 @@
-//! Float operations that are one instruction, in LLVM's terms.
+//! Float operations that are a single instruction.
 
 macro_rules! single_instructions {
     ($($float:ident)*) => {$(
@@ -13,7 +13,7 @@ single_instructions! { f32 f64 }
 #[inline(always)]
 pub fn add_down(a: f32, b: f32) -> f32 {
     let sum;
-    // SAFETY: adds.
+    // SAFETY: only computes on registers.
     unsafe {
         core::arch::asm!(
             "add.rm.f32 {}, {}, {};",
@@ -27,7 +27,7 @@ pub fn add_down(a: f32, b: f32) -> f32 {
 #[inline(always)]
 pub fn exp2_approximate(x: f32) -> f32 {
     let power;
-    // SAFETY: computes.
+    // SAFETY: only computes on registers.
     unsafe {
         core::arch::asm!(
             "ex2.approx.ftz.f32 {}, {};",

@@ -1,8 +1,8 @@
-//! Loads, stores and atomics of global memory.
+//! Loads from, stores to, and atomics on global memory.
 
 use core::arch::asm;
 
-/// A type of elements of a [`DeviceSlice`](crate::global::DeviceSlice).
+/// A type that can be an element of a [`DeviceSlice`](crate::global::DeviceSlice).
 pub trait GlobalElement: Copy + private::Sealed {
     #[doc(hidden)]
     unsafe fn load(pointer: *const Self) -> Self;
@@ -12,7 +12,7 @@ pub trait GlobalElement: Copy + private::Sealed {
     unsafe fn store(pointer: *mut Self, value: Self);
 }
 
-/// A type that global memory can read atomically and add to.
+/// A type that can be read and added to atomically in global memory.
 pub trait GlobalAdd: GlobalElement {
     #[doc(hidden)]
     unsafe fn load_relaxed(pointer: *const Self) -> Self;
@@ -26,7 +26,7 @@ mod private {
     pub trait Sealed {}
 }
 
-/// One instruction on the global address `%at` that belongs to the generic pointer `{pointer}`.
+/// Assembly for one instruction on the global address `%at`, which is converted from the generic pointer `{pointer}`.
 macro_rules! at_global {
     ($($instruction:expr),*) => {
         concat!("{{ .reg .u64 %at; cvta.to.global.u64 %at, {pointer}; ", $($instruction,)* " }}")
@@ -40,8 +40,8 @@ macro_rules! scalars {
             #[inline(always)]
             unsafe fn load(pointer: *const Self) -> Self {
                 let value: $register;
-                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
-                // where it lies.
+                // SAFETY: by the caller's contract, the element exists and is aligned. It is in global memory, as the
+                // instruction requires.
                 unsafe {
                     asm!(
                         at_global!("ld.global.", $suffix, " {value}, [%at];"),
@@ -55,8 +55,8 @@ macro_rules! scalars {
             #[inline(always)]
             unsafe fn load_cached(pointer: *const Self) -> Self {
                 let value: $register;
-                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
-                // where it lies.
+                // SAFETY: by the caller's contract, the element exists and is aligned. It is in global memory, as the
+                // instruction requires.
                 unsafe {
                     asm!(
                         at_global!("ld.global.nc.", $suffix, " {value}, [%at];"),
@@ -69,8 +69,8 @@ macro_rules! scalars {
 
             #[inline(always)]
             unsafe fn store(pointer: *mut Self, value: Self) {
-                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
-                // where it lies.
+                // SAFETY: by the caller's contract, the element exists and is aligned. It is in global memory, as the
+                // instruction requires.
                 unsafe {
                     asm!(
                         at_global!("st.global.", $suffix, " [%at], {value};"),
@@ -103,8 +103,8 @@ macro_rules! vectors {
             #[inline(always)]
             unsafe fn load(pointer: *const Self) -> Self {
                 let ($($name),*);
-                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
-                // where it lies.
+                // SAFETY: by the caller's contract, the element exists and is aligned. It is in global memory, as the
+                // instruction requires.
                 unsafe {
                     asm!(
                         at_global!("ld.global.", $suffix, " ", $list, ", [%at];"),
@@ -118,8 +118,8 @@ macro_rules! vectors {
             #[inline(always)]
             unsafe fn load_cached(pointer: *const Self) -> Self {
                 let ($($name),*);
-                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
-                // where it lies.
+                // SAFETY: by the caller's contract, the element exists and is aligned. It is in global memory, as the
+                // instruction requires.
                 unsafe {
                     asm!(
                         at_global!("ld.global.nc.", $suffix, " ", $list, ", [%at];"),
@@ -133,8 +133,8 @@ macro_rules! vectors {
             #[inline(always)]
             unsafe fn store(pointer: *mut Self, value: Self) {
                 let [$($name),*] = value;
-                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
-                // where it lies.
+                // SAFETY: by the caller's contract, the element exists and is aligned. It is in global memory, as the
+                // instruction requires.
                 unsafe {
                     asm!(
                         at_global!("st.global.", $suffix, " [%at], ", $list, ";"),
@@ -162,8 +162,8 @@ macro_rules! adds {
             #[inline(always)]
             unsafe fn load_relaxed(pointer: *const Self) -> Self {
                 let value;
-                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
-                // where it lies.
+                // SAFETY: by the caller's contract, the element exists and is aligned. It is in global memory, as the
+                // instruction requires.
                 unsafe {
                     asm!(
                         at_global!("ld.relaxed.gpu.global.", $suffix, " {value}, [%at];"),
@@ -176,8 +176,8 @@ macro_rules! adds {
 
             #[inline(always)]
             unsafe fn add(pointer: *mut Self, value: Self) {
-                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
-                // where it lies.
+                // SAFETY: by the caller's contract, the element exists and is aligned. It is in global memory, as the
+                // instruction requires.
                 unsafe {
                     asm!(
                         at_global!("red.global.add.", $suffix, " [%at], {value};"),
@@ -190,8 +190,8 @@ macro_rules! adds {
             #[inline(always)]
             unsafe fn fetch_add(pointer: *mut Self, value: Self) -> Self {
                 let before;
-                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
-                // where it lies.
+                // SAFETY: by the caller's contract, the element exists and is aligned. It is in global memory, as the
+                // instruction requires.
                 unsafe {
                     asm!(
                         at_global!("atom.global.add.", $suffix, " {before}, [%at], {value};"),
@@ -216,8 +216,8 @@ adds! {
 
 #[inline(always)]
 pub unsafe fn max_u32(pointer: *mut u32, value: u32) {
-    // SAFETY: the caller says that the element is there and aligned; the instruction names global memory, where it
-    // lies.
+    // SAFETY: by the caller's contract, the element exists and is aligned. It is in global memory, as the instruction
+    // requires.
     unsafe {
         asm!(
             at_global!("red.global.max.u32 [%at], {value};"),

@@ -1,7 +1,7 @@
-//! The device half: PTX instructions behind the API, as inline assembly or as LLVM's NVPTX intrinsics.
+//! The implementation of the API on the device: PTX instructions, as inline assembly or as LLVM's NVPTX intrinsics.
 //!
-//! Whatever threads do together (barriers, shuffles, votes) must be an intrinsic: those are `convergent`, which keeps LLVM
-//! from duplicating or sinking them into divergent branches; inline assembly is not.
+//! Operations that threads do together (barriers, shuffles, votes) must be intrinsics. Intrinsics are `convergent`,
+//! which keeps LLVM from duplicating or sinking them into divergent branches. Inline assembly is not.
 
 pub mod atomic;
 pub mod bits;

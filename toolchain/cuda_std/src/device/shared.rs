@@ -1,10 +1,10 @@
-//! Loads, stores and atomics of shared memory, by 32-bit shared address.
+//! Loads from, stores to, and atomics on shared memory, by 32-bit shared addresses.
 
 use core::arch::{asm, global_asm};
 
 global_asm!(".extern .shared .align 16 .b8 __cuda_std_dynamic_shared[];");
 
-/// A type of elements of a [`SharedSlice`](crate::shared::SharedSlice).
+/// A type that can be an element of a [`SharedSlice`](crate::shared::SharedSlice).
 pub trait SharedElement: Copy + private::Sealed {
     #[doc(hidden)]
     unsafe fn load(address: u32) -> Self;
@@ -12,7 +12,7 @@ pub trait SharedElement: Copy + private::Sealed {
     unsafe fn store(address: u32, value: Self);
 }
 
-/// A type to which shared memory can add atomically.
+/// A type that can be added to atomically in shared memory.
 pub trait SharedAdd: SharedElement {
     #[doc(hidden)]
     unsafe fn add(address: u32, value: Self);
@@ -29,7 +29,7 @@ mod private {
 #[inline(always)]
 pub fn dynamic_address() -> u32 {
     let address;
-    // SAFETY: takes an address.
+    // SAFETY: only takes an address.
     unsafe {
         asm!(
             "mov.u32 {}, __cuda_std_dynamic_shared;",
@@ -43,7 +43,7 @@ pub fn dynamic_address() -> u32 {
 #[inline(always)]
 pub fn generic_pointer(address: u32) -> *mut u8 {
     let pointer;
-    // SAFETY: computes an address.
+    // SAFETY: only computes an address.
     unsafe {
         asm!(
             "{{ .reg .u64 %at; cvt.u64.u32 %at, {address}; cvta.shared.u64 {pointer}, %at; }}",
@@ -61,7 +61,8 @@ macro_rules! elements {
             #[inline(always)]
             unsafe fn load(address: u32) -> Self {
                 let value: $register;
-                // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
+                // SAFETY: by the caller's contract, the address is that of such an element in the block's shared
+                // memory.
                 unsafe {
                     asm!(
                         concat!("ld.shared.", $suffix, " {}, [{}];"),
@@ -74,7 +75,8 @@ macro_rules! elements {
 
             #[inline(always)]
             unsafe fn store(address: u32, value: Self) {
-                // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
+                // SAFETY: by the caller's contract, the address is that of such an element in the block's shared
+                // memory.
                 unsafe {
                     asm!(
                         concat!("st.shared.", $suffix, " [{}], {};"),
@@ -103,7 +105,8 @@ macro_rules! adds {
         impl SharedAdd for $element {
             #[inline(always)]
             unsafe fn add(address: u32, value: Self) {
-                // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
+                // SAFETY: by the caller's contract, the address is that of such an element in the block's shared
+                // memory.
                 unsafe {
                     asm!(
                         concat!("red.shared.add.", $suffix, " [{}], {};"),
@@ -115,7 +118,8 @@ macro_rules! adds {
 
             #[inline(always)]
             unsafe fn add_if(condition: bool, address: u32, value: Self) {
-                // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
+                // SAFETY: by the caller's contract, the address is that of such an element in the block's shared
+                // memory.
                 unsafe {
                     asm!(
                         concat!(
@@ -133,7 +137,8 @@ macro_rules! adds {
             #[inline(always)]
             unsafe fn fetch_add(address: u32, value: Self) -> Self {
                 let before;
-                // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
+                // SAFETY: by the caller's contract, the address is that of such an element in the block's shared
+                // memory.
                 unsafe {
                     asm!(
                         concat!("atom.shared.add.", $suffix, " {}, [{}], {};"),
@@ -161,7 +166,7 @@ macro_rules! fetches {
         #[inline(always)]
         pub unsafe fn $name(address: u32, value: u32) -> u32 {
             let before;
-            // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
+            // SAFETY: by the caller's contract, the address is that of such an element in the block's shared memory.
             unsafe {
                 asm!(
                     concat!("atom.shared.", $operation, " {}, [{}], {};"),
@@ -184,7 +189,7 @@ fetches! {
 
 #[inline(always)]
 pub unsafe fn store_relaxed(address: u32, value: u32) {
-    // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
+    // SAFETY: by the caller's contract, the address is that of such an element in the block's shared memory.
     unsafe {
         asm!(
             "st.relaxed.cta.shared.u32 [{}], {};",
@@ -197,7 +202,7 @@ pub unsafe fn store_relaxed(address: u32, value: u32) {
 #[inline(always)]
 pub unsafe fn compare_exchange(address: u32, current: u32, new: u32) -> u32 {
     let before;
-    // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
+    // SAFETY: by the caller's contract, the address is that of such an element in the block's shared memory.
     unsafe {
         asm!(
             "atom.shared.cas.b32 {}, [{}], {}, {};",

@@ -42,7 +42,8 @@ unsafe extern "C" {
 
 #[inline(always)]
 pub fn sync_threads() {
-    // SAFETY: a barrier; where not all threads arrive the kernel hangs or fails, but nothing is undefined for Rust.
+    // SAFETY: a barrier. If not all threads arrive, the kernel hangs or fails, which is not undefined behaviour in
+    // Rust.
     unsafe { nvptx::_syncthreads() }
 }
 

@@ -20,17 +20,17 @@ impl Kind {
     }
 }
 
-/// The threads that wait at the barrier, and what they brought.
+/// The number of threads that wait at the barrier, and their predicates.
 #[derive(Default)]
 pub struct Barrier {
     pub kind: Option<Kind>,
     pub arrived: u32,
-    /// In how many threads the predicate holds.
+    /// The number of threads whose predicate is true.
     count: u32,
 }
 
 impl Barrier {
-    /// A thread arrives; the kind at which others wait, if it is another one.
+    /// Registers that a thread has arrived. The error is the kind of barrier at which others wait, if it differs.
     pub fn arrive(&mut self, kind: Kind, predicate: u32) -> Result<(), Kind> {
         match self.kind {
             Some(other) if other != kind => return Err(other),
@@ -41,7 +41,8 @@ impl Barrier {
         Ok(())
     }
 
-    /// All threads have arrived: what each gets, and the barrier is ready for the next round.
+    /// Completes the barrier when all threads have arrived. Returns the result that each thread gets, and resets the
+    /// barrier.
     pub fn complete(&mut self) -> u32 {
         let done = std::mem::take(self);
         match done.kind {

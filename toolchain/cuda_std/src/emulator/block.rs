@@ -1,4 +1,4 @@
-//! Runs one block after another on this thread of the CPU, each kernel thread as a coroutine.
+//! Runs thread blocks, one after the other, on one thread of the CPU. Each kernel thread is a coroutine.
 
 use super::current::{Current, Installed};
 use super::fault::FaultKind;
@@ -12,17 +12,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of the stack of a kernel thread. Only pages that are touched take memory.
+/// Bytes of the stack of a kernel thread. Only touched pages take memory.
 const STACK_BYTES: usize = 256 << 10;
 
-/// Stacks that no launch uses now: to map and to touch new ones takes longer than most blocks run.
+/// Stacks that no launch uses at present. They are kept because mapping and touching a new one takes longer than
+/// running most blocks.
 static SPARE: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
-/// Stacks that are kept, at most.
+/// The largest number of stacks that are kept.
 const MOST_SPARE: usize = 4096;
 
 type KernelThread = Coroutine<(), (), (), DefaultStack>;
 
-/// A worker: what it takes to run a block, reused from block to block.
+/// The state of a worker, which runs blocks. It is reused from block to block.
 pub struct Block {
     current: Current,
     stacks: Vec<DefaultStack>,
@@ -42,7 +43,8 @@ impl Block {
         Self { current, stacks: Vec::new() }
     }
 
-    /// Runs block number `number` to its end, or until `stopped`; a fault and the index of its thread.
+    /// Runs block number `number` to its end, or until `stopped` returns true. The error is a fault and the index of
+    /// its thread.
     pub fn run(
         &mut self,
         number: u64,
@@ -58,8 +60,8 @@ impl Block {
         let current = &self.current;
         let start = |(thread, stack): (usize, DefaultStack)| {
             let yielder = &current.yielders[thread];
-            // SAFETY: what the closure borrows outlives the coroutine, which this function ends before it returns. It
-            // never leaves this thread of the CPU.
+            // SAFETY: everything that the closure borrows outlives the coroutine, which this function ends before it
+            // returns. The coroutine never leaves this thread of the CPU.
             unsafe {
                 KernelThread::with_stack_unchecked(stack, move |out, ()| {
                     yielder.set(out);
@@ -99,7 +101,7 @@ impl Drop for Block {
     }
 }
 
-/// Resumes threads in the order that the state draws, until none is left.
+/// Resumes threads in the random order drawn by the state, until none is left.
 fn drive(current: &Current, threads: &mut [KernelThread], stopped: &impl Fn() -> bool) -> Result<(), (u16, FaultKind)> {
     loop {
         let Some(thread) = current.state.borrow_mut().next_ready() else {
@@ -122,13 +124,13 @@ fn drive(current: &Current, threads: &mut [KernelThread], stopped: &impl Fn() ->
     }
 }
 
-/// The message of a panic.
+/// Returns the message of a panic.
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message").into()
 }
 
-/// A seed for block number `number`: splitmix64.
+/// Returns a seed for block number `number`, by splitmix64.
 fn mix(seed: u64, number: u64) -> u64 {
     let mut z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

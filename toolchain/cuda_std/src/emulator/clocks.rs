@@ -1,10 +1,10 @@
-//! The order "happened before" of the threads of a block, by vector clocks.
+//! The happened-before order of the accesses of a block's threads, by vector clocks.
 //!
-//! A barrier of the block orders everything before it, so the number of barriers passed (the epoch) settles most
-//! questions. Within an epoch only `sync_warp` orders anything, and only within a warp: each thread has a vector clock
-//! over the 32 lanes of its warp.
+//! A block barrier orders everything before it against everything after it, so that the number of barriers passed (the
+//! epoch) decides most cases. Within an epoch, only `sync_warp` orders accesses, and only within a warp. For this, each
+//! thread has a vector clock over the 32 lanes of its warp.
 
-/// When a thread did something. Thread and clock mean nothing once the epoch is over.
+/// The time at which a thread did something. Thread and clock are meaningless after the end of the epoch.
 #[derive(Clone, Copy, Default)]
 pub struct Stamp {
     pub epoch: u32,
@@ -15,7 +15,8 @@ pub struct Stamp {
 pub struct Clocks {
     /// Counts block barriers, from 1 on, and goes on counting from block to block.
     epoch: u32,
-    /// For each thread, the clock of each lane of its warp up to which it knows what the lane did.
+    /// For each thread and each lane of its warp, the lane's clock up to which everything the lane did happened before
+    /// the thread's present.
     known: Vec<[u32; 32]>,
 }
 
@@ -33,7 +34,7 @@ impl Clocks {
         Self { epoch: 0, known: (0..threads).map(own_only).collect() }
     }
 
-    /// Everything so far happened before everything to come.
+    /// Begins a new epoch: everything so far happened before everything that follows.
     pub fn next_epoch(&mut self) {
         self.epoch += 1;
     }
@@ -42,26 +43,27 @@ impl Clocks {
         self.epoch
     }
 
-    /// The present of `thread`.
+    /// Returns the present time of `thread`.
     #[inline]
     pub fn now(&self, thread: u16) -> Stamp {
         Stamp { epoch: self.epoch, clock: self.known[usize::from(thread)][lane_of(thread)], thread }
     }
 
-    /// Whether what happened at `stamp` happened before what `thread` does now.
+    /// Returns whether what was done at `stamp` happened before what `thread` does now.
     #[inline]
     pub fn ordered(&self, stamp: Stamp, thread: u16) -> bool {
         stamp.epoch < self.epoch
             || (warp_of(stamp.thread) == warp_of(thread) && self.knows(thread, lane_of(stamp.thread), stamp.clock))
     }
 
-    /// Whether `thread` knows what `lane` of its warp did up to `clock`.
+    /// Returns whether everything that `lane` of its warp did up to `clock` happened before what `thread` does now.
     #[inline]
     pub fn knows(&self, thread: u16, lane: usize, clock: u32) -> bool {
         self.known[usize::from(thread)][lane] >= clock
     }
 
-    /// The threads of `mask` in the warp of `first_thread` have met: each now knows what any of them knew.
+    /// Registers that the threads of `mask` in the warp of `first_thread` have synchronised: each takes over the clocks
+    /// of all.
     pub fn meet(&mut self, first_thread: usize, mask: u32) {
         let lanes = || (0..32).filter(move |lane| mask >> lane & 1 == 1);
         let mut joint = [0; 32];

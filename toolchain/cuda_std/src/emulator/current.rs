@@ -1,4 +1,4 @@
-//! The kernel thread that runs on this thread of the CPU.
+//! Gives the functions of the API access to the kernel thread that runs on the present thread of the CPU.
 
 use super::barrier::Kind;
 use super::fault::{Access, FaultKind};
@@ -10,14 +10,14 @@ use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::atomic::AtomicU32;
 
-/// The state of a worker, where the functions of the API find it.
+/// The state of a worker, to which the functions of the API have access.
 pub struct Current {
     pub launch: Launch,
     pub block_idx: Cell<[u32; 3]>,
     pub thread_idx: Cell<[u32; 3]>,
     pub thread: Cell<u16>,
     pub state: RefCell<State>,
-    /// For each thread of the block that has begun, the way out of its coroutine.
+    /// For each thread of the block that has begun, the means to suspend its coroutine.
     pub yielders: Vec<Cell<*const Yielder<(), ()>>>,
 }
 
@@ -25,7 +25,7 @@ thread_local! {
     static CURRENT: Cell<*const Current> = const { Cell::new(ptr::null()) };
 }
 
-/// Makes a [`Current`] the one of this thread of the CPU for as long as it lives.
+/// A guard: while it lives, a [`Current`] is that of this thread of the CPU.
 pub struct Installed;
 
 impl Installed {
@@ -87,7 +87,7 @@ fn check<T>(result: Result<T, FaultKind>) -> T {
     result.unwrap_or_else(|kind| fail(kind))
 }
 
-/// The current thread waits at the barrier of its block.
+/// Waits, as the current thread, at the barrier of its block.
 pub fn barrier(kind: Kind, predicate: u32) -> u32 {
     with(|current| {
         let arrived = current.state.borrow_mut().arrive(kind, predicate);
@@ -97,7 +97,7 @@ pub fn barrier(kind: Kind, predicate: u32) -> u32 {
     })
 }
 
-/// The current thread waits for the lanes of a warp operation.
+/// Waits, as the current thread, for the other lanes of a warp operation.
 pub fn warp_call(call: Call) -> u32 {
     with(|current| {
         let called = current.state.borrow_mut().call(current.thread.get(), call);
@@ -107,7 +107,7 @@ pub fn warp_call(call: Call) -> u32 {
     })
 }
 
-/// The current thread lets others run.
+/// Lets other threads run before the current one continues.
 pub fn give_way() {
     with(|current| {
         current.state.borrow_mut().give_way(current.thread.get());
@@ -115,7 +115,7 @@ pub fn give_way() {
     });
 }
 
-/// The memory of an access that the current thread makes.
+/// Checks an access by the current thread, and returns a pointer to the memory.
 #[inline]
 pub fn shared_access(address: u32, bytes: usize, access: Access) -> *mut u8 {
     with(|current| {
@@ -124,14 +124,14 @@ pub fn shared_access(address: u32, bytes: usize, access: Access) -> *mut u8 {
     })
 }
 
-/// The address of the static allocation of a call site.
+/// Returns the address of the static allocation of a call site.
 #[doc(hidden)]
 pub fn static_shared(site: &'static AtomicU32, bytes: usize) -> u32 {
     let address = with(|current| current.state.borrow_mut().allocate(ptr::from_ref(site).addr(), bytes));
     address.unwrap_or_else(|| fail(FaultKind::Misuse("needs more than 48 KiB of static shared memory".into())))
 }
 
-/// Stops the kernel where a shared slice of `len` elements has no element `index`.
+/// Stops the kernel if a shared slice of `len` elements has no element `index`.
 #[inline]
 pub fn check_shared_index(index: u32, len: u32) {
     if index >= len {
@@ -139,7 +139,7 @@ pub fn check_shared_index(index: u32, len: u32) {
     }
 }
 
-/// Stops the kernel where a device slice of `len` elements has no element `index`.
+/// Stops the kernel if a device slice of `len` elements has no element `index`.
 #[inline]
 pub fn check_device_index(index: usize, len: usize) {
     if index >= len {
@@ -147,7 +147,7 @@ pub fn check_device_index(index: usize, len: usize) {
     }
 }
 
-/// Stops the kernel where dynamic shared memory has no `len` elements of `size` bytes at `byte_offset`.
+/// Stops the kernel unless dynamic shared memory has `len` elements of `size` bytes at `byte_offset`.
 pub fn check_dynamic_shared(byte_offset: u32, len: u32, size: usize) {
     let has = with(|current| current.launch.shared_bytes);
     let needs = u64::from(byte_offset) + u64::from(len) * size as u64;

@@ -21,7 +21,7 @@ pub struct Fault {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// The thread has exited, so that a barrier at which all the others wait is never complete.
+    /// The thread has exited without reaching a barrier at which all other threads wait.
     #[error("exited before {name}, at which {waiting} threads wait")]
     BarrierNotReached {
         /// The barrier's function.
@@ -47,7 +47,8 @@ pub enum FaultKind {
         /// What is wrong with it.
         problem: WarpProblem,
     },
-    /// Two accesses of the same shared memory with no barrier in between, not both reads nor both atomic.
+    /// Two accesses to the same shared memory without a barrier in between, which are neither both reads nor both
+    /// atomic.
     #[error("{access} of shared address {address:#x} races with {other_access} by thread {}", Index(.other))]
     SharedRace {
         /// Byte address in the block's shared memory: dynamic memory first, then static allocations.
@@ -59,7 +60,7 @@ pub enum FaultKind {
         /// The other thread's index in the block.
         other: [u32; 3],
     },
-    /// An index that a shared slice does not have.
+    /// An index out of the bounds of a shared slice.
     #[error("index {index} of a shared slice of {len}")]
     SharedOutOfBounds {
         /// The index.
@@ -67,7 +68,7 @@ pub enum FaultKind {
         /// Number of elements.
         len: u32,
     },
-    /// A read of shared memory, or an atomic on it, that no thread of the block has written.
+    /// A read from, or an atomic on, shared memory that no thread of the block has written.
     #[error("{access} of shared address {address:#x}, which nobody has written")]
     SharedUnwritten {
         /// Byte address in the block's shared memory.
@@ -75,7 +76,7 @@ pub enum FaultKind {
         /// What the thread does.
         access: Access,
     },
-    /// An index that a device slice does not have.
+    /// An index out of the bounds of a device slice.
     #[error("index {index} of a device slice of {len}")]
     DeviceOutOfBounds {
         /// The index.
@@ -97,13 +98,13 @@ pub enum WarpProblem {
     /// The mask lacks the thread's own lane.
     #[error("it lacks the caller's own lane {0}")]
     CallerMissing(u32),
-    /// The mask names a lane that the block does not have.
+    /// The mask contains a lane that the block does not have.
     #[error("the block has no lane {0}")]
     LaneAbsent(u32),
-    /// The mask names a lane that has exited.
+    /// The mask contains a lane that has exited.
     #[error("lane {0} has exited")]
     LaneExited(u32),
-    /// A lane of the mask waits, for the caller too, but in another operation or with another mask.
+    /// A lane of the mask waits for the caller, but in another operation or with another mask.
     #[error("lane {lane} waits in {operation} with mask {mask:#010x}")]
     Disagreement {
         /// The other lane.
@@ -113,10 +114,10 @@ pub enum WarpProblem {
         /// Its mask.
         mask: u32,
     },
-    /// A lane of the mask waits for something that never comes.
+    /// A lane of the mask waits for something that never happens.
     #[error("lane {0} never arrives")]
     LaneStuck(u32),
-    /// The value read is that of a lane outside the mask.
+    /// A shuffle reads the value of a lane outside the mask.
     #[error("it lacks lane {0}, whose value is read")]
     SourceMissing(u32),
 }

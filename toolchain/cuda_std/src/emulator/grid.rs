@@ -6,13 +6,13 @@ use super::launch::Launch;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The most blocks that run at the same time: their stacks are memory mappings, whose number is limited.
+/// The largest number of blocks that run at the same time. Their stacks are memory mappings, whose number is limited.
 const MOST_WORKERS: usize = 16;
 
-/// Runs a grid: `body`, which calls the kernel, once for each thread. Blocks run in parallel on rayon's pool.
+/// Runs a grid: calls `body`, which calls the kernel, once for each thread. Blocks run in parallel on rayon's pool.
 ///
 /// # Errors
-/// The fault of the lowest block that has one; `kernel` is the name it bears. Higher blocks may not have run then.
+/// The fault of the lowest block that has one, with the name `kernel`. Higher blocks may not have run in that case.
 pub fn run(kernel: &str, launch: &Launch, body: impl Fn() + Sync) -> Result<(), Fault> {
     let fault = |block, thread, kind| Fault { kernel: kernel.into(), block, thread, kind };
     if let Some(refusal) = launch.refusal() {
@@ -26,7 +26,7 @@ pub fn run(kernel: &str, launch: &Launch, body: impl Fn() + Sync) -> Result<(), 
         let mut worker = Block::new(launch);
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            // Blocks begin in order, so all those below a faulty one have begun and are let end.
+            // Blocks begin in order, so that all blocks below a faulty one have begun. They run to their end.
             let stopped = || first_faulty.load(Ordering::Relaxed) < number;
             if number >= launch.blocks() || stopped() {
                 return;

@@ -5,16 +5,16 @@
 pub struct Launch {
     /// Blocks along x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block along x, y and z; 1024 in all at most.
+    /// Threads of a block along x, y and z; at most 1024 in all.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory of a block.
     pub shared_bytes: u32,
-    /// Decides in which order threads run.
+    /// The seed of the random order in which threads run.
     pub seed: u64,
 }
 
 impl Default for Launch {
-    /// One block of one thread, without dynamic shared memory.
+    /// Returns a launch of one block of one thread, without dynamic shared memory.
     fn default() -> Self {
         Self { grid: [1; 3], block: [1; 3], shared_bytes: 0, seed: 0 }
     }
@@ -39,22 +39,22 @@ impl Dimensions for [u32; 3] {
 }
 
 impl Launch {
-    /// With this many blocks.
+    /// Sets the number of blocks.
     pub fn grid(self, grid: impl Dimensions) -> Self {
         Self { grid: grid.xyz(), ..self }
     }
 
-    /// With this many threads per block.
+    /// Sets the number of threads per block.
     pub fn block(self, block: impl Dimensions) -> Self {
         Self { block: block.xyz(), ..self }
     }
 
-    /// With this many bytes of dynamic shared memory per block.
+    /// Sets the bytes of dynamic shared memory per block.
     pub fn shared_bytes(self, shared_bytes: u32) -> Self {
         Self { shared_bytes, ..self }
     }
 
-    /// With threads in the order that belongs to `seed`.
+    /// Sets the seed of the order of threads.
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
@@ -70,7 +70,7 @@ impl Launch {
         [block % x, block / x % y, block / x / y].map(|index| index as u32)
     }
 
-    /// Why a device would refuse the launch.
+    /// Returns why a device would refuse the launch, if it would.
     pub(super) fn refusal(&self) -> Option<String> {
         let threads = self.block.iter().map(|count| u64::from(*count)).product::<u64>();
         let [grid, block] = [self.grid, self.block];

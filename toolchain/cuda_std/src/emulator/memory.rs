@@ -2,25 +2,25 @@
 
 use std::cell::UnsafeCell;
 
-/// Bytes of static shared memory that a kernel may have on any device.
+/// The limit of static shared memory of a kernel, in bytes, on any device.
 const STATIC_LIMIT: u32 = 48 << 10;
 
-/// The content of unwritten memory, so that a raw read of it does not look like a zero.
+/// The content of unwritten memory. It is not 0, so that a read through a raw pointer does not seem initialised.
 const GARBAGE: u128 = 0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5;
 
 pub struct Memory {
-    /// Reached by raw pointers only, because kernels keep pointers into it.
+    /// The memory. It is accessed through raw pointers only, because kernels keep pointers into it.
     blocks: Box<[UnsafeCell<u128>]>,
     dynamic: u32,
     /// Call site and address of each static allocation.
     statics: Vec<(usize, u32)>,
     end: u32,
-    /// Whether a raw pointer to dynamic memory has been given out, through which it may be written unseen.
+    /// Whether a raw pointer to dynamic memory has been returned. Writes through it are not observed.
     pub raw_dynamic: bool,
 }
 
 impl Memory {
-    /// Memory with `dynamic` bytes of dynamic memory.
+    /// Creates memory with `dynamic` bytes of dynamic memory.
     pub fn new(dynamic: u32) -> Self {
         let bytes = dynamic.next_multiple_of(16) + STATIC_LIMIT;
         let blocks = (0..bytes / 16).map(|_| UnsafeCell::new(GARBAGE)).collect();
@@ -35,7 +35,7 @@ impl Memory {
         self.dynamic
     }
 
-    /// Bytes of dynamic memory and static allocations.
+    /// Returns the bytes of dynamic memory and static allocations.
     pub fn used(&self) -> u32 {
         self.end
     }
@@ -49,7 +49,7 @@ impl Memory {
         self.raw_dynamic = false;
     }
 
-    /// The address of the allocation of `bytes` that belongs to the call site `site`; none where memory is exhausted.
+    /// Returns the address of the allocation of `bytes` for the call site `site`, or `None` if memory is exhausted.
     pub fn allocate(&mut self, site: usize, bytes: usize) -> Option<u32> {
         if let Some((_, address)) = self.statics.iter().find(|(known, _)| *known == site) {
             return Some(*address);
@@ -64,7 +64,7 @@ impl Memory {
         Some(address)
     }
 
-    /// A pointer to `address`.
+    /// Returns a pointer to `address`.
     #[inline]
     pub fn pointer(&self, address: u32) -> *mut u8 {
         self.blocks.as_ptr().cast::<u8>().cast_mut().wrapping_add(address as usize)

@@ -19,14 +19,14 @@
 //! assert_eq!(values, [2, 4, 6, 8]);
 //! ```
 //!
-//! The threads of a block are coroutines on one thread of the CPU; blocks run in parallel. Between two points where
-//! threads wait for one another a thread runs undisturbed, and which thread runs next is drawn from the launch's seed, so
-//! that a kernel whose result depends on the order gives different results for different seeds.
+//! The threads of a block are coroutines on one thread of the CPU; blocks run in parallel. A thread runs without
+//! interruption until it waits for other threads. Which thread runs next is drawn at random from the launch's seed. A
+//! kernel whose result depends on the order of threads therefore gives different results for different seeds.
 //!
-//! [`FaultKind`] lists the faults. Two accesses of shared memory are ordered if a barrier of the block lies
-//! between them, or a `sync_warp` that both threads took part in (directly, or through a chain of them). Shuffles, votes
-//! and matches order no memory on the device; fences and atomics order none here: a kernel that hands data from thread
-//! to thread through a flag is reported.
+//! [`FaultKind`] lists the faults that are reported. Two accesses to shared memory are ordered if there is a block
+//! barrier between them, or a `sync_warp` in which both threads took part (directly, or through a chain of them).
+//! Shuffles, votes and matches do not order memory on the device. Fences and atomics do on the device, but not in the
+//! emulator: it reports a kernel that passes data from thread to thread through a flag.
 
 pub(crate) mod arch;
 mod barrier;

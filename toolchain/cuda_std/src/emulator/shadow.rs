@@ -1,11 +1,12 @@
-//! Which threads accessed which part of shared memory, and when: finds races and reads of unwritten memory.
+//! Finds races and reads of unwritten memory, by recording which threads accessed which part of shared memory, and
+//! when.
 
 use super::clocks::{Clocks, Stamp, lane_of, warp_of};
 use super::fault::Access;
 
 const NOBODY: u16 = u16::MAX;
 
-/// The history of one cell: four bytes, or one where a kernel uses smaller elements.
+/// The history of one cell of memory: four bytes, or one byte if the kernel uses elements of less than four bytes.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     written: Stamp,
@@ -13,14 +14,15 @@ struct Cell {
     atomics: Accesses,
 }
 
-/// Which threads made accesses of one kind in one epoch, as far as a later access needs to know.
+/// The accesses of one kind in one epoch, as far as they are needed to check later accesses.
 #[derive(Clone, Copy)]
 struct Accesses {
-    /// An access, in the latest epoch that has one.
+    /// The first access in the latest epoch that has one.
     first: Stamp,
-    /// A thread of another warp than the first. Whoever comes next in this epoch races with one of the two.
+    /// A thread of another warp than the first's that made an access. Any later access in this epoch races with one of
+    /// the two.
     other: u16,
-    /// Where several lanes of the first's warp made accesses that are not ordered: 1 + the index of their clocks.
+    /// If several lanes of the first's warp made accesses that are not ordered, 1 + the index of their clocks.
     lanes: u32,
 }
 
@@ -40,19 +42,19 @@ pub struct Shadow {
     cells: Vec<Cell>,
     /// log2 of the bytes of a cell.
     shift: u32,
-    /// The epoch in which the block began; anything older is another block's.
+    /// The epoch in which the block began. Older accesses are those of other blocks.
     first_epoch: u32,
     /// Clocks of the lanes of [`Accesses::lanes`], for the present epoch.
     lanes: Vec<[u32; 32]>,
 }
 
 impl Shadow {
-    /// The history of no memory.
+    /// Creates the history of no memory.
     pub fn new() -> Self {
         Self { cells: Vec::new(), shift: 2, first_epoch: 0, lanes: Vec::new() }
     }
 
-    /// Makes it that of `bytes` of memory at least.
+    /// Extends the history to at least `bytes` of memory.
     #[inline]
     pub fn reach(&mut self, bytes: u32) {
         let cells = (bytes as usize).div_ceil(1 << self.shift);
@@ -61,18 +63,19 @@ impl Shadow {
         }
     }
 
-    /// Another block begins in epoch `epoch`.
+    /// Begins another block, in epoch `epoch`.
     pub fn begin_block(&mut self, epoch: u32) {
         self.first_epoch = epoch;
         self.lanes.clear();
     }
 
-    /// Another epoch begins.
+    /// Begins another epoch.
     pub fn begin_epoch(&mut self) {
         self.lanes.clear();
     }
 
-    /// `thread` makes an access of `bytes` at `address`; `unchecked` where memory may have been written unseen.
+    /// Checks and records an access of `bytes` at `address` by `thread`. `unchecked` says that memory may have been
+    /// written through a raw pointer, so that a read of unwritten memory is no fault.
     #[inline]
     pub fn access(
         &mut self,
@@ -135,7 +138,7 @@ impl Cell {
 }
 
 impl Accesses {
-    /// A thread whose access did not happen before what `thread` does now.
+    /// Returns a thread whose access did not happen before what `thread` does now.
     #[inline]
     fn unordered(&self, clocks: &Clocks, lanes: &[[u32; 32]], thread: u16) -> Option<u16> {
         if self.first.epoch < clocks.epoch() {

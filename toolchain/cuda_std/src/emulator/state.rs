@@ -1,4 +1,4 @@
-//! The state of the block that runs: which thread waits for what, and the shared memory with its history.
+//! The state of the running block: what each thread waits for, and the shared memory with its history.
 
 use super::barrier::{Barrier, Kind};
 use super::clocks::{Clocks, lane_of, warp_of};
@@ -45,7 +45,7 @@ impl State {
         }
     }
 
-    /// Makes all threads ready and the memory unwritten, for a block that draws its order from `seed`.
+    /// Begins a block whose order of threads is drawn from `seed`: all threads are ready, and the memory is unwritten.
     pub fn begin_block(&mut self, seed: u64) {
         self.random = seed | 1;
         self.warps.iter_mut().for_each(Warp::begin_block);
@@ -66,17 +66,17 @@ impl State {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        // In 32 bits, whose division is quicker.
+        // A division in 32 bits is faster.
         let drawn = (self.random >> 32) as u32 % self.ready.len() as u32;
         Some(self.ready.swap_remove(drawn as usize))
     }
 
-    /// The thread lets others run.
+    /// Lets other threads run before this one.
     pub fn give_way(&mut self, thread: u16) {
         self.ready.push(thread);
     }
 
-    /// The thread waits at the barrier; the last one to arrive frees them all.
+    /// Lets the thread wait at the barrier. The last one to arrive makes all threads ready.
     pub fn arrive(&mut self, kind: Kind, predicate: u32) -> Result<(), FaultKind> {
         self.barrier
             .arrive(kind, predicate)
@@ -91,7 +91,7 @@ impl State {
         Ok(())
     }
 
-    /// The thread waits in a warp operation; the last lane of the mask to arrive frees them all.
+    /// Lets the thread wait in a warp operation. The last lane of the mask to arrive makes all lanes ready.
     pub fn call(&mut self, thread: u16, call: Call) -> Result<(), FaultKind> {
         let (warp, lane) = (warp_of(thread), lane_of(thread));
         let first = usize::from(thread) - lane;
@@ -99,7 +99,7 @@ impl State {
         let arrived = self.warps[usize::from(warp)].arrive(lane as u32, present, &call);
         if let Some(results) = arrived.map_err(|problem| warp_fault(call.operation, call.mask, problem))? {
             self.complete(first, call.mask, results);
-            // The others exchange values, but neither PTX nor LLVM has them order memory.
+            // The other operations exchange values, but order no memory, neither in PTX nor in LLVM.
             if call.operation == Operation::Sync {
                 self.clocks.meet(first, call.mask);
             }
@@ -107,7 +107,7 @@ impl State {
         Ok(())
     }
 
-    /// Frees the lanes of `mask` in the warp that begins with `first`.
+    /// Makes the lanes of `mask` ready, in the warp that begins with thread `first`.
     fn complete(&mut self, first: usize, mask: u32, results: [u32; 32]) {
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
             self.results[first + lane] = results[lane];
@@ -115,7 +115,7 @@ impl State {
         }
     }
 
-    /// The thread is done; a fault of a thread of its warp that waits for it.
+    /// Registers that the thread has exited. Returns a fault if a thread of its warp waits for it.
     pub fn exit(&mut self, thread: u16) -> Option<(u16, FaultKind)> {
         let lane = lane_of(thread);
         let (waiting, meeting) = self.warps[usize::from(warp_of(thread))].exit(lane as u32)?;
@@ -123,7 +123,7 @@ impl State {
         Some((thread - lane as u16 + waiting as u16, fault))
     }
 
-    /// Why no thread can run although some have not exited; none where all have.
+    /// Returns the fault if no thread can run although some have not exited, or `None` if all have exited.
     pub fn deadlock(&self) -> Option<(u16, FaultKind)> {
         let waiting = self.warps.iter().zip((0..).step_by(32)).find_map(|(warp, first)| Some((first, warp.waiting()?)));
         if let Some((first, (lane, meeting))) = waiting {
@@ -136,14 +136,15 @@ impl State {
         Some((exited, FaultKind::BarrierNotReached { name, waiting: self.barrier.arrived }))
     }
 
-    /// The address of the static allocation of `bytes` that belongs to the call site `site`; none where memory is exhausted.
+    /// Returns the address of the static allocation of `bytes` for the call site `site`, or `None` if memory is
+    /// exhausted.
     pub fn allocate(&mut self, site: usize, bytes: usize) -> Option<u32> {
         let address = self.memory.allocate(site, bytes);
         self.shadow.reach(self.memory.used());
         address
     }
 
-    /// Checks and notes an access of `bytes` of shared memory, and points to them.
+    /// Checks and records an access of `bytes` of shared memory, and returns a pointer to them.
     #[inline]
     pub fn access(&mut self, thread: u16, address: u32, bytes: u32, access: Access) -> Result<*mut u8, FaultKind> {
         let unchecked = self.memory.raw_dynamic && address < self.memory.dynamic();

@@ -13,22 +13,22 @@ pub struct Texture3d {
     pub size: [u32; 3],
     /// The texels, x fastest: as many as the size says.
     pub texels: Vec<f32>,
-    /// The value of a fetch between texel centres.
+    /// How the value of a fetch between texel centres is computed.
     pub filter: Filter,
-    /// The value of a fetch outside the texture.
+    /// How the value of a fetch outside the texture is computed.
     pub border: Border,
 }
 
-/// The value of a fetch between texel centres.
+/// How the value of a fetch between texel centres is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
-    /// The texel that the coordinates fall in.
+    /// The texel that contains the coordinates.
     Point,
-    /// A linear interpolation in f32, where hardware has fractions of 9 bits.
+    /// Linear interpolation in f32. The fractions of the hardware have 9 bits only.
     Linear,
 }
 
-/// The value of a fetch outside the texture.
+/// How the value of a fetch outside the texture is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Border {
     /// The nearest texel.
@@ -46,10 +46,10 @@ pub struct RegisteredTexture {
 static NEXT_HANDLE: AtomicU64 = AtomicU64::new(1);
 static TEXTURES: RwLock<BTreeMap<u64, Arc<Texture3d>>> = RwLock::new(BTreeMap::new());
 
-/// Gives `texture` a handle.
+/// Registers `texture`, which gets a handle.
 ///
 /// # Panics
-/// Where the texture has not as many texels as its size says, or none.
+/// If the number of texels is 0 or differs from the size.
 pub fn register_texture(texture: Texture3d) -> RegisteredTexture {
     let texels: usize = texture.size.iter().map(|count| *count as usize).product();
     assert!(texels == texture.texels.len() && texels != 0, "a texture's size must be that of its texels");

@@ -22,7 +22,7 @@ pub struct Call {
     pub operation: Operation,
     pub mask: u32,
     pub value: u32,
-    /// Which lane a shuffle reads, in the terms of its kind.
+    /// The operand of a shuffle, which determines the lane that is read.
     pub operand: u32,
 }
 
@@ -38,9 +38,9 @@ pub struct Meeting {
 #[derive(Clone, Default)]
 pub struct Warp {
     pub exited: u32,
-    /// One, where lanes have not gone different ways.
+    /// The meetings at which lanes wait: one, unless lanes have diverged.
     meetings: Vec<Meeting>,
-    /// What each lane brought to its last call: a value, and the lane that a shuffle reads.
+    /// The value that each lane passed to its last call; below, the lane that a shuffle reads.
     values: [u32; 32],
     sources: [u32; 32],
 }
@@ -62,7 +62,7 @@ impl Operation {
 }
 
 impl Call {
-    /// The lane whose value `lane` reads.
+    /// Returns the lane whose value `lane` reads.
     fn source(&self, lane: u32) -> u32 {
         let source = match self.operation {
             Operation::ShuffleIdx => self.operand % 32,
@@ -80,12 +80,12 @@ impl Call {
 }
 
 impl Meeting {
-    /// The lowest lane that has arrived.
+    /// Returns the lowest lane that has arrived.
     fn first(&self) -> u32 {
         self.arrived.trailing_zeros()
     }
 
-    /// The lowest lane that has not.
+    /// Returns the lowest lane of the mask that has not arrived.
     pub fn missing(&self) -> u32 {
         (self.mask & !self.arrived).trailing_zeros()
     }
@@ -97,7 +97,7 @@ impl Warp {
         self.meetings.clear();
     }
 
-    /// What is wrong with the call of `lane`, given which lanes there are.
+    /// Returns what is wrong with the call of `lane`, if anything. `present` are the lanes that exist.
     fn problem(&self, lane: u32, present: u32, call: &Call) -> Option<WarpProblem> {
         let first = |lanes: u32| (lanes != 0).then(|| lanes.trailing_zeros());
         if call.mask >> lane & 1 == 0 {
@@ -119,7 +119,8 @@ impl Warp {
         Some(WarpProblem::Disagreement { lane, operation: other.operation.name(), mask: other.mask })
     }
 
-    /// `lane` waits in an operation; the last lane of the mask to arrive completes it, which gives each lane its result.
+    /// Lets `lane` wait in an operation. The last lane of the mask to arrive completes it, and gets the results of all
+    /// lanes.
     pub fn arrive(&mut self, lane: u32, present: u32, call: &Call) -> Result<Option<[u32; 32]>, WarpProblem> {
         if let Some(problem) = self.problem(lane, present, call) {
             return Err(problem);
@@ -144,7 +145,7 @@ impl Warp {
         Ok(Some(self.results(call.operation, call.mask)))
     }
 
-    /// What each lane of `mask` gets, all of which have arrived.
+    /// Returns the result of each lane of `mask`, after all of them have arrived.
     fn results(&self, operation: Operation, mask: u32) -> [u32; 32] {
         let lanes_where = |holds: &dyn Fn(u32) -> bool| {
             (0..32)
@@ -162,14 +163,14 @@ impl Warp {
         }
     }
 
-    /// `lane` is done; a lane that waits for it, and where.
+    /// Registers that `lane` has exited. Returns a lane that waits for it, and the meeting.
     pub fn exit(&mut self, lane: u32) -> Option<(u32, &Meeting)> {
         self.exited |= 1 << lane;
         let waiting = self.meetings.iter().filter(|meeting| meeting.mask >> lane & 1 == 1);
         waiting.map(|meeting| (meeting.first(), meeting)).min_by_key(|(first, _)| *first)
     }
 
-    /// The lowest lane that waits, and where.
+    /// Returns the lowest lane that waits, and its meeting.
     pub fn waiting(&self) -> Option<(u32, &Meeting)> {
         self.meetings.iter().map(|meeting| (meeting.first(), meeting)).min_by_key(|(first, _)| *first)
     }

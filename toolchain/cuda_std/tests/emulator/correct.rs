@@ -1,4 +1,4 @@
-//! Kernels without a fault: the right answer for every seed.
+//! Kernels without a fault must give the right result for every seed.
 
 use cuda_std::emulator::{Launch, run};
 use cuda_std::prelude::*;
@@ -7,7 +7,7 @@ use cuda_std::shared;
 const THREADS: u32 = 128;
 const BINS: usize = 40;
 
-/// Sums `values` block by block: shuffles within warps, shared memory between them.
+/// Sums `values` block by block, by shuffles within warps and through shared memory between them.
 #[kernel]
 unsafe fn block_sums(values: DeviceSlice<u32>, sums: DeviceSliceMut<u64>) {
     let partial = shared_slice![u32; 32];
@@ -72,7 +72,7 @@ unsafe fn reverse(values: DeviceSliceMut<f64>, bytes: DeviceSliceMut<u8>) {
     }
 }
 
-/// Passes values round the warp through shared memory, ordered by nothing but `sync_warp`.
+/// Passes values around the warp through shared memory, ordered by `sync_warp` only.
 #[kernel]
 unsafe fn rotate(rounds: u32, out: DeviceSliceMut<u32>) {
     let ring = shared_slice![u32; 64];
@@ -91,7 +91,7 @@ unsafe fn rotate(rounds: u32, out: DeviceSliceMut<u32>) {
     }
 }
 
-/// Each block writes a part; the block that is done last adds them up.
+/// Each block writes a part, and the last block to finish adds them up.
 #[kernel]
 unsafe fn last_block_sums(parts: DeviceSliceMut<f64>, done: DeviceSliceMut<u32>, sum: DeviceSliceMut<f64>) {
     // SAFETY: the slices have a part for each block and one element each.
@@ -122,7 +122,7 @@ unsafe fn barriers(limit: u32, out: DeviceSliceMut<u32>, stale: DeviceSliceMut<u
     }
 }
 
-/// Everything that a warp can do together, in the even lanes alone and in all.
+/// Calls all warp operations, in the even lanes alone and in all lanes.
 #[kernel]
 unsafe fn warp_operations(out: DeviceSliceMut<u64>) {
     let lane = warp::lane_id();
@@ -260,7 +260,7 @@ fn warp_operations_are_right() {
     });
 }
 
-/// What `warp_operations` finds in `lane`, worked out by hand.
+/// The result of `warp_operations` in `lane`, worked out by hand.
 fn expected_hash(lane: u32) -> u64 {
     let mut values = Vec::new();
     if lane.is_multiple_of(2) {
@@ -274,7 +274,7 @@ fn expected_hash(lane: u32) -> u64 {
     values.into_iter().fold(0, |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x100_0000_01b3))
 }
 
-/// The greatest of the halves of words.
+/// Finds the greatest of the 16-bit halves of words.
 #[kernel]
 unsafe fn greatest_half(words: DeviceSlice<u32>, greatest: DeviceSliceMut<u32>) {
     let i = thread::index_1d() as usize;

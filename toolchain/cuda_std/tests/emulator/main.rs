@@ -1,4 +1,5 @@
-//! The emulator: correct kernels pass, each kind of fault is reported where it is, and the seed changes the order.
+//! Tests of the emulator: correct kernels pass, each kind of fault is reported at its thread, and the seed changes the
+//! order of threads.
 
 mod correct;
 mod faults;

@@ -1,10 +1,10 @@
-//! The seed decides the order of threads; with one seed everything is repeatable.
+//! The seed determines the order of threads. With the same seed, results are the same.
 
 use cuda_std::emulator::{Launch, run};
 use cuda_std::prelude::*;
 use std::collections::BTreeSet;
 
-/// Writes in which order the threads of the block came by.
+/// Writes the order in which the threads of the block ran.
 #[kernel]
 unsafe fn queue(order: DeviceSliceMut<u32>) {
     let next = shared_slice![u32; 1];
@@ -19,14 +19,14 @@ unsafe fn queue(order: DeviceSliceMut<u32>) {
     }
 }
 
-/// Adds what does not add up exactly.
+/// Adds floats whose sum depends on the order.
 #[kernel]
 unsafe fn float_sum(sum: DeviceSliceMut<f32>) {
     // SAFETY: `sum` has one element; the addition is atomic.
     unsafe { sum.add(0, 1.0 / (1.0 + thread::thread_idx_x() as f32)) }
 }
 
-/// Takes a lock, changes what it guards, and lets it go.
+/// Takes a lock, changes the value that it guards, and releases it.
 #[kernel]
 unsafe fn locked(total: DeviceSliceMut<u32>) {
     let lock = shared_slice![u32; 1];

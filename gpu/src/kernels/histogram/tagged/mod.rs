@@ -1,9 +1,10 @@
-//! Counting with warp-tagged counters, for the methods that do: each warp goes over the fixed image, two neighbouring voxels per lane, and
-//! counts the pairs in the launch's range in a partial histogram of its own.
+//! Counting with warp-tagged counters, shared by several methods. A lane takes two neighbouring voxels at a time, and
+//! each warp counts those pairs of bins that are in the launch's range in its own partial histogram.
 //!
-//! A range is what fits into a warp's share of shared memory; several launches cover the joint histogram (Shams 2009 section 4.1.1,
-//! Ledig section 2.2). A block sums its warps' counters and adds them to global memory at its end, and before that as often as is needed
-//! for none to overflow, whatever the image (Ledig section 2.3): see [`Partial::ADDS`].
+//! A range is as many counters as fit into a warp's share of shared memory. Several launches cover the joint histogram
+//! (Shams 2009 section 4.1.1, Ledig section 2.2). A thread block sums the counters of its warps and adds them to global
+//! memory. It does so at its end, and before that often enough that no counter overflows, whatever the image (Ledig
+//! section 2.3): see [`Partial::ADDS`].
 
 mod partial;
 #[cfg(test)]
@@ -19,11 +20,13 @@ use cuda_std::thread::{block_idx_x, grid_dim_x};
 /// Voxels that a lane takes at a time.
 pub const VOXELS: u32 = 2;
 
-/// Counts the voxels. `counters` gives the numbers of two voxels' counters, less the launch's first; a number not below the launch's range
-/// is not counted. `place` gives the index of a counter in the joint histogram, from its number less the first.
+/// Counts the voxels. `counters` returns the counter numbers of two voxels, minus the launch's first number; a number
+/// that is not below the launch's range is not counted. `place` converts such a number to the index of the counter in
+/// the joint histogram.
 ///
 /// # Safety
-/// Blocks of whole warps, each with shared memory as [`Partial::new`] says for the range. The slices are as long as the sizes say.
+/// Thread blocks consist of whole warps, with shared memory as [`Partial::new`] requires for the range. The slices are
+/// as long as the sizes say.
 #[inline(always)]
 pub unsafe fn count<const N: u32, T: Copy>(
     p: &Tagged<T>,
@@ -33,7 +36,8 @@ pub unsafe fn count<const N: u32, T: Copy>(
     let last = voxels(&p.images).div_ceil(VOXELS);
     let mut first = block_threads() * block_idx_x();
     let mut rounds = 0;
-    // SAFETY: as this function's; `first` and `rounds` are the block's, so that its threads go through this together.
+    // SAFETY: by this function's contract; `first` and `rounds` are the same in all threads of the block, so that these
+    // take the same branches.
     unsafe {
         let partial = Partial::<N>::new(p.range);
         let flush = || partial.flush(p.counters, |counter| p.histogram + place(counter));
@@ -55,10 +59,11 @@ pub unsafe fn count<const N: u32, T: Copy>(
     }
 }
 
-/// The joint indices of the voxels `2 * word` and, if it is in the fixed image, `2 * word + 1`; [`NONE`] as in [`pair::pair`].
+/// Returns what `pair` returns for the voxels `2 * word` and, if it is in the fixed image, `2 * word + 1`; else
+/// [`NONE`] in its place. `pair` is called with x and a row, as [`pair::pair`].
 ///
 /// # Safety
-/// The former is in the fixed image, and the slices are as long as the sizes say.
+/// Voxel `2 * word` is in the fixed image, and the slices are as long as the sizes say.
 #[inline(always)]
 pub unsafe fn pairs(images: &Images, word: u32, pair: impl Fn(u32, u32) -> u32) -> [u32; VOXELS as usize] {
     let [width, height, depth] = images.fixed_size;
@@ -69,13 +74,13 @@ pub unsafe fn pairs(images: &Images, word: u32, pair: impl Fn(u32, u32) -> u32) 
     [pair(x, row), if next_row < height * depth { pair(next_x, next_row) } else { NONE }]
 }
 
-/// [`pairs`] by sampling the moving image.
+/// Returns the joint indices of the two voxels of a word, by sampling the moving image.
 ///
 /// # Safety
 /// As [`pairs`].
 #[inline(always)]
 pub unsafe fn sampled(images: &Images, word: u32) -> [u32; VOXELS as usize] {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { pairs(images, word, |x, row| pair::pair(images, x, row)) }
 }
 

@@ -1,13 +1,15 @@
-//! Partial histograms in shared memory, one per warp, with counters under the tag of the lane that wrote last (Shams 2009 section 4.1.1,
-//! Ledig section 2.2; after Podlozhnyuk).
+//! Partial histograms in shared memory, one per warp, whose counters are tagged with the lane that wrote them last
+//! (Shams 2009 section 4.1.1, Ledig section 2.2; after Podlozhnyuk).
 //!
 //! A word holds the tag in its upper 5 bits and `N` counters in the other 27: one of 27 bits, or two of 13 (Ledig section 2.3, figure 1).
-//! To add, every lane reads its word, writes it back with its own tag and its counter incremented, and reads again: of the lanes that
-//! share a word the one whose tag is there has counted, and the others try again.
+//! To add, every lane reads its word, writes it back with its own tag and its counter incremented, and reads it again.
+//! Of the lanes that share a word, the one whose tag is now there has counted. The others try again.
 //!
-//! The papers rely on a warp in lockstep, which no GPU since Volta guarantees. All lanes must have read before one writes (else a lane may
-//! build on the write of another, overwrite it, and both may count it), and all must have written before one reads again. Two warp
-//! barriers per round ensure that. Several lanes write one word on purpose, so the store is a relaxed one: any of them wins.
+//! The papers rely on the lanes of a warp running in lockstep, which GPUs no longer guarantee since Volta. All lanes
+//! must have read before one writes; otherwise a lane could increment what another lane has just written, and overwrite
+//! it, and both could be counted. All lanes must have written before one reads again. Two warp barriers per round
+//! ensure this. Several lanes deliberately write one word, so that the store is a relaxed one: the last one wins,
+//! whichever it is.
 
 use crate::kernels::{block_threads, thread_number};
 use cuda_std::global::DeviceSliceMut;
@@ -24,11 +26,11 @@ const TAG: u32 = 27;
 /// The partial histograms of a block's warps, with `N` counters in a word.
 #[derive(Clone, Copy)]
 pub struct Partial<const N: u32> {
-    /// Those of all warps, one after the other.
+    /// The partial histograms of all warps, one after the other.
     words: SharedSlice<u32>,
-    /// Words of each.
+    /// Words of a partial histogram.
     len: u32,
-    /// Where this warp's begins.
+    /// The first word of this warp's partial histogram.
     mine: u32,
 }
 
@@ -39,17 +41,19 @@ impl<const N: u32> Partial<N> {
     /// The largest number that a counter holds.
     pub const MOST: u32 = (1 << Self::BITS) - 1;
 
-    /// Calls of [`add`](Self::add) after which no counter has passed [`MOST`](Self::MOST): each call adds at most one per lane.
+    /// The number of calls of [`add`](Self::add) after which no counter can exceed [`MOST`](Self::MOST), as each call
+    /// adds at most one per lane.
     pub const ADDS: u32 = Self::MOST / LANES;
 
-    /// A block's partial histograms of `counters` counters per warp, not yet cleared.
+    /// Returns a block's partial histograms of `counters` counters per warp, not yet cleared.
     ///
     /// # Safety
-    /// The block consists of whole warps and has dynamic shared memory of `counters` divided by `N`, rounded up, words for each.
+    /// The block consists of whole warps, and has `counters / N` words of dynamic shared memory, rounded up, for each
+    /// of them.
     #[inline(always)]
     pub unsafe fn new(counters: u32) -> Self {
         let len = counters.div_ceil(N);
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         let words = unsafe { shared::dynamic(0, block_threads() / LANES * len) };
         Self { words, len, mine: thread_number() / LANES * len }
     }
@@ -62,24 +66,24 @@ impl<const N: u32> Partial<N> {
     pub unsafe fn clear(self) {
         let mut word = thread_number();
         while word < self.words.len() {
-            // SAFETY: there is this word, and it is this thread's alone between barriers.
+            // SAFETY: the word is in bounds, and only this thread uses it between barriers.
             unsafe { self.words.store(word, 0) };
             word += block_threads();
         }
         sync_threads();
     }
 
-    /// Adds one to this lane's counter, if it has one.
+    /// Adds 1 to counter `counter` of the warp's partial histogram, if `counted`.
     ///
     /// # Safety
-    /// All lanes of the warp call it, and each has that counter if it has one; a warp calls it at most [`ADDS`](Self::ADDS) times after
-    /// [`clear`](Self::clear).
+    /// All lanes of the warp call this function. If `counted`, `counter` is one of the counters. A warp calls it at
+    /// most [`ADDS`](Self::ADDS) times after [`clear`](Self::clear).
     #[inline(always)]
     pub unsafe fn add(self, counted: bool, counter: u32) {
         let (word, one) = (self.mine.wrapping_add(counter / N), 1 << (counter % N * Self::BITS));
         let tag = lane_id() << TAG;
         let mut waiting = counted;
-        // SAFETY: as this function's; the barriers are in no branches but those that the warp takes together.
+        // SAFETY: by this function's contract; all lanes of the warp take the same branches to the barriers.
         unsafe {
             if !warp::any(ALL, waiting) {
                 return;
@@ -116,7 +120,7 @@ impl<const N: u32> Partial<N> {
                 // SAFETY: a word of the first warp; between the barriers it and those of the others are this thread's alone.
                 let count = unsafe { self.sum(word, i) };
                 if count > 0 {
-                    // SAFETY: as this function's.
+                    // SAFETY: by this function's contract.
                     unsafe { out.add(place(N * word + i) as usize, count) };
                 }
             }
@@ -125,7 +129,8 @@ impl<const N: u32> Partial<N> {
         sync_threads();
     }
 
-    /// Counter `i` of a word of each warp. A block has at most 32 warps, so that the sum of 27 bits fits into 32.
+    /// Returns the sum over all warps of counter `i` of a word. A block has at most 32 warps, so that the sum of 27-bit
+    /// numbers fits into 32 bits.
     #[inline(always)]
     unsafe fn sum(self, mut word: u32, i: u32) -> u32 {
         let mut sum = 0;

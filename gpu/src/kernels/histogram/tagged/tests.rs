@@ -1,4 +1,4 @@
-//! The update under a tag, by itself: order of lanes, collisions, and counters filled to the last bit.
+//! Tests of the tagged update in the emulator: order of lanes, collisions, and counters filled to their last bit.
 
 use super::partial::{LANES, Partial};
 use cuda_std::emulator::{Launch, run};
@@ -11,10 +11,11 @@ const COUNTERS: u32 = 7;
 const WARPS: u32 = 2;
 const SEEDS: u64 = 5;
 
-/// What a lane does in a round: a counter, or none.
+/// The counter to which a lane adds in a round, if any.
 type Rounds = fn(round: u32, lane: u32) -> Option<u32>;
 
-/// Runs `rounds` rounds of each warp on counters that begin with `filled`, and flushes them; each seed gives the same.
+/// Runs `rounds` rounds of each warp on counters that begin with `filled`, and returns the flushed counters. Asserts
+/// that every seed of the emulator's schedule gives the same.
 fn counts<const N: u32>(filled: u32, rounds: u32, counter: Rounds) -> [u32; COUNTERS as usize] {
     let words = COUNTERS.div_ceil(N);
     let one = (0..N).fold(0, |word, i| word | filled << (i * Partial::<N>::BITS));
@@ -47,7 +48,7 @@ fn counts<const N: u32>(filled: u32, rounds: u32, counter: Rounds) -> [u32; COUN
     std::array::from_fn(|i| counts[i])
 }
 
-/// What [`counts`] should give.
+/// The result that [`counts`] should return.
 fn expected(filled: u32, rounds: u32, counter: Rounds) -> [u32; COUNTERS as usize] {
     let mut counts = [filled; COUNTERS as usize];
     let all = (0..rounds).flat_map(|round| (0..LANES).filter_map(move |lane| counter(round, lane)));
@@ -68,7 +69,7 @@ fn every_lane_is_counted_once() {
     }
 }
 
-/// 2^27 - 1 and 2^13 - 1 counts: the tag above and the counter beside stay as they are.
+/// Counts up to 2^27 - 1 and 2^13 - 1 do not change the tag above or the other counter of the word.
 #[test]
 fn counters_hold_all_of_their_bits() {
     let rounds = 3;

@@ -1,7 +1,8 @@
-//! Bricks of the fixed image, and cells of the moving one.
+//! Bricks of the fixed image, and cells of the moving image.
 //!
-//! A brick is 8 x 4 x 4 voxels: one voxel per lane of a warp in each of four planes, so that a lane's four bins are one word and a brick's
-//! are one line of memory. A group is 32 bricks with consecutive numbers, 4 along x, 4 along y and 2 along z. A cell is 4 x 4 x 4 voxels.
+//! A brick is 8 x 4 x 4 voxels. A lane of a warp has one voxel in each of the four planes, so that its four bins are
+//! one word, and the words of a brick are one cache line of 128 bytes. A group is 32 bricks with consecutive numbers: 4
+//! along x, 4 along y and 2 along z. A cell is 4 x 4 x 4 voxels of the moving image.
 
 use crate::kernels::sample::Sampler;
 use crate::math::{bin, interpolate};
@@ -18,17 +19,17 @@ pub const GROUP: [u32; 3] = [4, 4, 2];
 /// Voxels of a cell along each axis.
 pub const CELL: u32 = 4;
 
-/// Flag in a brick's fourth word, above the bin of its first voxel: every voxel counts.
+/// Flag in a brick's fourth word, above the bin of the brick's first voxel: every voxel counts.
 const WHOLE: u32 = 1 << 16;
-/// Flag: every voxel counts, and all are in one bin.
+/// Flag: every voxel counts, and all have the same fixed bin.
 const ALIKE: u32 = 1 << 17;
 /// Flag: no voxel counts.
 const EMPTY: u32 = 1 << 18;
 
-/// In voxels, more than the rounding error of a position in f32.
+/// A bound, in voxels, on the rounding error of a position in f32.
 const SLACK: f32 = 1.0 / 32.0;
 
-/// Lays the fixed image out in bricks. One warp per brick, in blocks of whole warps.
+/// Arranges the fixed image in bricks. One warp per brick, in thread blocks of whole warps.
 ///
 /// # Safety
 /// The slices are as long as the numbers of groups and the sizes say.
@@ -117,7 +118,7 @@ pub unsafe fn find_cells(p: Tiled) {
     unsafe { p.cells.set(number(&p, cell) as usize, (low | high << 8) as u16) };
 }
 
-/// Widens each cell's range by those of its neighbours. One thread per cell.
+/// Extends the range of levels of each cell by those of its neighbours. One thread per cell.
 ///
 /// # Safety
 /// As [`find_cells`], which has run.
@@ -160,39 +161,39 @@ fn number(p: &Tiled, [x, y, z]: [u32; 3]) -> u32 {
     x + p.cells_size[0] * (y + p.cells_size[1] * z)
 }
 
-/// The range of two ranges.
+/// Returns the smallest range that contains both.
 #[inline(always)]
 fn widen(low: u32, high: u32, other_low: u32, other_high: u32) -> (u32, u32) {
     (if other_low < low { other_low } else { low }, if other_high > high { other_high } else { high })
 }
 
-/// What a transform leaves to be done with a brick.
+/// How a brick is to be counted for a given transform.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Work {
     /// Nothing: no sample of it can be counted.
     None,
-    /// All its voxels are of this pair of bins.
+    /// All its voxels have this pair of bins.
     Alike {
         /// The fixed bin.
         fixed: u32,
         /// The moving bin.
         moving: u32,
     },
-    /// All its voxels count and lie inside.
+    /// All its voxels count and are inside the moving image.
     Inside,
-    /// Each voxel must be checked.
+    /// Each voxel must be checked for the mask and for being inside.
     Mixed,
 }
 
-/// Decides what is to be done with a brick, from where the transform takes it. Also returns its first voxel.
+/// Decides how a brick is to be counted, from where the transform takes it. Also returns its first voxel.
 ///
 /// # Safety
-/// There is this brick.
+/// `brick` is the number of a brick.
 #[inline(always)]
 pub unsafe fn work<S: Sampler>(p: &Tiled, affine: &Affine, brick: u32) -> (Work, [u32; 3]) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let [x, y, z, what] = unsafe { p.bricks.as_slice().get_cached(brick as usize) };
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     (unsafe { work_at::<S>(p, affine, [x, y, z], what) }, [x, y, z])
 }
 
@@ -228,7 +229,8 @@ unsafe fn work_at<S: Sampler>(p: &Tiled, affine: &Affine, [x, y, z]: [u32; 3], w
     }
 }
 
-/// The least and the greatest coordinate of a brick's voxels.
+/// Returns bounds of a coordinate, in the moving image, of a brick's voxels. `row` is that coordinate's row of the
+/// transform.
 #[inline(always)]
 fn reach(row: [f32; 4], middle: [f32; 3]) -> (f32, f32) {
     let half = |axis: usize| 0.5 * (SIZE[axis] - 1) as f32 * GpuFloat::abs(row[axis]);
@@ -237,7 +239,8 @@ fn reach(row: [f32; 4], middle: [f32; 3]) -> (f32, f32) {
     (middle - half, middle + half)
 }
 
-/// The bin of all the moving image's values between two positions inside, if the cells show that they share one.
+/// Returns the bin of the moving image's values at all positions in the box from `low` to `high`, if the cells show
+/// that they are all in one bin.
 ///
 /// # Safety
 /// The positions are inside.
@@ -252,7 +255,7 @@ unsafe fn moving_bin<S: Sampler>(p: &Tiled, low: [f32; 3], high: [f32; 3]) -> Op
     let (x, far_x) = (cell(low[0], 0), cell(high[0] + 1.0, 0));
     let (y, far_y) = (cell(low[1], 1), cell(high[1] + 1.0, 1));
     let (z, far_z) = (cell(low[2], 2), cell(high[2] + 1.0, 2));
-    // Two wide cells an axis reach over six cells.
+    // Two wide cells cover at most six cells along an axis.
     if far_x - x > 5 || far_y - y > 5 || far_z - z > 5 {
         return None;
     }
@@ -273,11 +276,11 @@ unsafe fn moving_bin<S: Sampler>(p: &Tiled, low: [f32; 3], high: [f32; 3]) -> Op
     add(levels(far_x, far_y, far_z));
     // SAFETY: levels end at 255.
     let bin = |level: u32| unsafe { bin::of(level as f32 * (S::FULL / 255.0), p.scale) };
-    // Interpolated values lie between the lowest and the highest, and bins rise with values.
+    // Interpolated values lie between the lowest and the highest level, and bins are monotonic in the values.
     if bin(low) == bin(high) { Some(bin(low)) } else { None }
 }
 
-/// The wide cells that reach from a cell to a later one.
+/// Returns the two wide cells (cells with their neighbours) that together cover the cells `first` to `last`.
 #[inline(always)]
 fn inner(first: u32, last: u32) -> (u32, u32) {
     if last > first { (first + 1, last - 1) } else { (first, last) }

@@ -1,4 +1,5 @@
-//! A block's counters in shared memory, whole words or halves where words do not fit, and the global counters to which they are added.
+//! The counters of a thread block in shared memory: whole words, or halves of words if whole words do not fit. Also the
+//! index of the global counter to which each is added.
 
 use crate::kernels::{block_threads, thread_number};
 use crate::params::Tiled;
@@ -8,36 +9,36 @@ use cuda_std::warp;
 
 /// A block's counters.
 pub trait Counters: Copy {
-    /// Counters in these words of shared memory.
+    /// Creates counters in these words of shared memory.
     fn new(words: SharedSlice<u32>) -> Self;
 
-    /// Adds 1 to counter `i - bias`; the bias is the same for many calls.
+    /// Adds 1 to counter `i - bias`. The bias is the same for many calls, so that it can be folded into the address.
     ///
     /// # Safety
-    /// There is this counter.
+    /// `i - bias` is the number of a counter.
     unsafe fn count(self, i: u32, bias: u32);
 
     /// [`count`](Self::count) if `condition` holds.
     ///
     /// # Safety
-    /// Where it holds, as [`count`](Self::count).
+    /// If the condition holds, as [`count`](Self::count).
     unsafe fn count_if(self, condition: bool, i: u32, bias: u32);
 
     /// The words.
     fn words(self) -> SharedSlice<u32>;
 
-    /// Whether counters may have overflowed in a round that counted `mine` samples in this thread. Every thread of the block calls it,
-    /// with `scratch` of one word.
+    /// Returns whether counters have overflowed in a round in which this thread counted `mine` samples. Every thread of
+    /// the block calls this function, with `scratch` of one word.
     ///
     /// # Safety
     /// No thread counts meanwhile.
     unsafe fn overflowed(self, mine: u32, scratch: SharedSlice<u32>) -> bool;
 
-    /// Whether counters must be emptied after every round.
+    /// Whether counters are so narrow that they must be emptied after every round.
     const NARROW: bool;
 }
 
-/// One word per counter: no round fills it.
+/// One word per counter, which cannot overflow.
 #[derive(Clone, Copy)]
 pub struct Words(SharedSlice<u32>);
 
@@ -51,13 +52,14 @@ impl Counters for Words {
 
     #[inline(always)]
     unsafe fn count(self, i: u32, bias: u32) {
-        // SAFETY: as this function's. The hardware adds up constant ones of equal address in one go.
+        // SAFETY: by this function's contract. The hardware combines the additions of a constant 1 to equal addresses
+        // in one operation.
         unsafe { self.0.numbered_from(bias).add(i, 1) };
     }
 
     #[inline(always)]
     unsafe fn count_if(self, condition: bool, i: u32, bias: u32) {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { self.0.numbered_from(bias).add_if(condition, i, 1) };
     }
 
@@ -72,15 +74,17 @@ impl Counters for Words {
     }
 }
 
-/// Two 16-bit counters per word: the low halves are the rows of the first half of the moving bins.
+/// Two 16-bit counters per word. The low halves are the counters of the lower half of the moving bins, the high halves
+/// those of the upper half.
 ///
-/// A counter that overflows carries into another or out of the word. Either makes the sum of all counters too small, by 65535 or by
-/// 65536, so that no overflow goes unnoticed: [`Counters::overflowed`] compares the sum with the samples that were counted.
+/// A counter that overflows carries into the other counter or out of the word. Either makes the sum of all counters too
+/// small, by 65535 or by 65536. So every overflow is detected: [`Counters::overflowed`] compares the sum with the
+/// number of counted samples.
 #[derive(Clone, Copy)]
 pub struct Halves(SharedSlice<u32>);
 
 impl Halves {
-    /// The word of a counter, and what counts one there.
+    /// Returns the word of a counter, and the number to add to the word to count 1.
     #[inline(always)]
     fn place(self, i: u32) -> (u32, u32) {
         if i < self.0.len() { (i, 1) } else { (i.wrapping_sub(self.0.len()), 1 << 16) }
@@ -98,14 +102,14 @@ impl Counters for Halves {
     #[inline(always)]
     unsafe fn count(self, i: u32, bias: u32) {
         let (word, one) = self.place(i.wrapping_sub(bias));
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { self.0.add(word, one) };
     }
 
     #[inline(always)]
     unsafe fn count_if(self, condition: bool, i: u32, bias: u32) {
         let (word, one) = self.place(i.wrapping_sub(bias));
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { self.0.add_if(condition, word, one) };
     }
 
@@ -144,7 +148,7 @@ impl Counters for Halves {
     }
 }
 
-/// The index of the global counter of a pair of bins, in the joint histogram of this block's transform.
+/// Returns the index of the global counter of a pair of bins, in the joint histogram of this block's transform.
 #[inline(always)]
 pub fn global(p: &Tiled, fixed: u32, moving: u32) -> usize {
     let [fixed_bins, moving_bins] = p.images.bins;

@@ -1,4 +1,4 @@
-//! Which bricks a round counts sample by sample: each lane decides about one brick.
+//! The list of bricks that a round counts sample by sample. Each lane decides about one brick.
 
 use super::brick::{self, Work};
 use super::counters::{Counters, global};
@@ -9,17 +9,18 @@ use cuda_std::shared::SharedSlice;
 use cuda_std::thread::{block_idx_x, grid_dim_x};
 use cuda_std::warp;
 
-/// Bricks to be counted: their numbers and their first voxels, which would take longer to read from global memory. Those that lie inside
-/// as a whole are stored from the beginning on, the others from the end.
+/// The list of bricks to be counted, in shared memory: their numbers and their first voxels (which would take longer to
+/// read from global memory again). Bricks that are entirely inside are stored from the beginning on, the others from
+/// the end.
 #[derive(Clone, Copy)]
 pub(super) struct List {
     pub(super) bricks: SharedSlice<u32>,
-    /// x, and y in the high half.
+    /// x in the low half, and y in the high half.
     pub(super) rows: SharedSlice<u32>,
     pub(super) planes: SharedSlice<u32>,
-    /// How many lie inside as a whole.
+    /// The number of bricks that are entirely inside.
     pub(super) inside: SharedSlice<u32>,
-    /// How many others there are.
+    /// The number of the other bricks.
     pub(super) mixed: SharedSlice<u32>,
 }
 
@@ -37,21 +38,21 @@ impl List {
     /// One thread calls it, with a barrier before and after.
     #[inline(always)]
     pub(super) unsafe fn clear(self) {
-        // SAFETY: one word each; as this function's.
+        // SAFETY: one word each; by this function's contract.
         unsafe {
             self.inside.store(0, 0);
             self.mixed.store(0, 0);
         }
     }
 
-    /// Stores the bricks of the lanes in which `listed` holds at the beginning or, `mixed`, at the end.
+    /// Stores the bricks of the lanes in which `listed` is true: at the beginning or, if `mixed`, at the end.
     ///
     /// # Safety
-    /// Whole warps call it, the list has room, and no thread reads it before a barrier.
+    /// Whole warps call this function, the list has room, and no thread reads it before a barrier.
     #[inline(always)]
     unsafe fn store(self, listed: bool, mixed: bool, brick: u32, [x, y, z]: [u32; 3]) {
         let (lane, length) = (warp::lane_id(), if mixed { self.mixed } else { self.inside });
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe {
             let lanes = warp::ballot(warp::ALL, listed);
             let mut at = 0;
@@ -68,13 +69,13 @@ impl List {
         }
     }
 
-    /// The brick of number `i`: those that lie inside come first.
+    /// Returns brick number `i` of the list, in which bricks that are entirely inside come first.
     ///
     /// # Safety
-    /// It was stored before a barrier; `inside` only if it lies inside.
+    /// The brick was stored before a barrier. `inside` may be true only if the brick is entirely inside.
     #[inline(always)]
     pub(super) unsafe fn load(self, i: u32, inside: bool) -> Listed {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe {
             let before = if inside { u32::MAX } else { self.inside.load(0) };
             let i = if i < before { i } else { self.bricks.len() - 1 - (i - before) };
@@ -84,8 +85,9 @@ impl List {
     }
 }
 
-/// The rank of the group of bricks of this warp in the round that starts with rank `first`. Neighbours in the order of groups, which have
-/// much the same work, go to different blocks of the same round.
+/// Returns the rank of this warp's group of bricks in the round that starts with rank `first`. Groups that are
+/// neighbours in the order take about as long; they go to different thread blocks of the round, which balances the
+/// load.
 #[inline(always)]
 pub(super) fn own_rank(first: u32) -> u32 {
     let (warp, blocks) = (thread_number() / 32, grid_dim_x());
@@ -115,7 +117,8 @@ pub(super) unsafe fn choose<S: Sampler, C: Counters>(p: &Tiled, affine: &Affine,
     }
 }
 
-/// Counts the bricks of lanes in which `alike` holds, whole bricks of one pair, lanes with the same pair together.
+/// Counts the bricks of the lanes in which `alike` is true, all of whose voxels have the same pair of bins. Lanes with
+/// equal pairs are counted by one addition.
 #[inline(always)]
 unsafe fn count_alike<C: Counters>(p: &Tiled, alike: bool, pair: u32, counters: C) {
     let lane = warp::lane_id();
@@ -129,7 +132,7 @@ unsafe fn count_alike<C: Counters>(p: &Tiled, alike: bool, pair: u32, counters: 
             if lane == first {
                 let voxels = brick::VOXELS * same.count_ones();
                 match C::NARROW {
-                    // Too many for 16 bits.
+                    // The sum could be too large for 16 bits.
                     true => p.counters.add(global(p, pair % p.stride, pair / p.stride), voxels),
                     false => counters.words().add(pair, voxels),
                 }

@@ -1,14 +1,17 @@
-//! The joint histogram by bricks: mireg's own method.
+//! `tiled`, mireg's own method for the joint histogram: it counts bricks of voxels.
 //!
-//! The fixed image is laid out in [bricks](brick), in the order in which warps read it, and the moving image in [strips], once for many
-//! transforms. In a round, every lane of a block first decides about a brick of its own (`list`): a brick outside the moving image is
-//! skipped; one whose fixed bins are all equal, and for which the [cells](brick) of the moving image show that all samples fall into one
-//! bin, is counted in one step; the others are listed. Then each warp takes bricks from the list (`samples`), one voxel per lane and four
-//! planes together, without checks of the borders where the whole brick lies inside. The y of the grid is the number of the transform.
+//! Once for many transforms, the fixed image is arranged in [bricks](brick), in the order in which warps read it, and
+//! the moving image in [strips]. In a round, every lane of a thread block first decides about one brick (`list`). A
+//! brick outside the moving image is skipped. A brick is counted in one step if its fixed bins are all equal and the
+//! [cells](brick) of the moving image show that all its samples are in one bin. The other bricks are put on a list.
+//! Then each warp takes bricks from the list (`samples`), with one voxel per lane and four planes together. If the
+//! brick is entirely inside the moving image, there are no bounds checks. The y of the grid is the number of the
+//! transform.
 //!
-//! Counters lie in shared memory, in words or in halves of words. Rows of counters are padded, so that neighbouring pairs lie in different
-//! banks. A block counts fewer than 2^32 samples. A round of halves is checked, and in the rare case that a counter overflowed it is
-//! counted again in parts that are too small for that.
+//! Counters are in shared memory, in words or in halves of words. Rows of counters are padded so that neighbouring
+//! pairs are in different banks. A block counts fewer than 2^32 samples, so that words cannot overflow. With halves,
+//! each round is checked for overflow, which is rare. A round that overflowed is counted again, in parts that are too
+//! small to overflow.
 
 pub mod brick;
 mod counters;
@@ -31,16 +34,18 @@ use strips::{Linear, Nearest};
 /// The most threads of a block.
 const MOST_THREADS: usize = 1024;
 
-/// Bricks with too few voxels to overflow a 16-bit counter.
+/// The largest number of bricks whose voxels cannot overflow a 16-bit counter.
 const SAFE_PART: u32 = 65_535 / brick::VOXELS;
 
-/// Counts the nearest voxels in words. Blocks of whole warps along x, at most 1024 threads; `words` words of dynamic shared memory.
+/// Counts with nearest-neighbour interpolation in words. Thread blocks of whole warps along x, at most 1024 threads;
+/// `words` words of dynamic shared memory.
 ///
 /// # Safety
-/// The slices are as long as their documentation says, and bricks and cells have been made; bins are 2 to 256 a side.
+/// The slices are as long as their documentation says, and bricks and cells have been made. Each image has 2 to 256
+/// bins.
 #[kernel]
 pub unsafe fn tiled_nearest(p: Tiled) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Nearest, Words>(&p) }
 }
 
@@ -50,7 +55,7 @@ pub unsafe fn tiled_nearest(p: Tiled) {
 /// As [`tiled_nearest`].
 #[kernel]
 pub unsafe fn tiled_linear(p: Tiled) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Linear, Words>(&p) }
 }
 
@@ -60,17 +65,17 @@ pub unsafe fn tiled_linear(p: Tiled) {
 /// As [`tiled_nearest`].
 #[kernel]
 pub unsafe fn tiled_cubic(p: Tiled) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Cubic, Words>(&p) }
 }
 
-/// Counts the nearest voxels in halves of words; otherwise as [`tiled_nearest`].
+/// Counts with nearest-neighbour interpolation in halves of words; otherwise as [`tiled_nearest`].
 ///
 /// # Safety
 /// As [`tiled_nearest`].
 #[kernel]
 pub unsafe fn tiled_nearest_halves(p: Tiled) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Nearest, Halves>(&p) }
 }
 
@@ -80,7 +85,7 @@ pub unsafe fn tiled_nearest_halves(p: Tiled) {
 /// As [`tiled_nearest`].
 #[kernel]
 pub unsafe fn tiled_linear_halves(p: Tiled) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Linear, Halves>(&p) }
 }
 
@@ -90,7 +95,7 @@ pub unsafe fn tiled_linear_halves(p: Tiled) {
 /// As [`tiled_nearest`].
 #[kernel]
 pub unsafe fn tiled_cubic_halves(p: Tiled) {
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     unsafe { count::<Cubic, Halves>(&p) }
 }
 
@@ -129,7 +134,8 @@ unsafe fn count<S: Sampler, C: Counters>(p: &Tiled) {
     }
 }
 
-/// Counts the listed bricks. Narrow counters are added to the global ones after every round, others after the last.
+/// Counts the listed bricks. Narrow counters are added to the global ones after every round, others after the last
+/// round.
 #[inline(always)]
 unsafe fn count_round<S: Sampler, C: Counters>(
     p: &Tiled,
@@ -139,7 +145,7 @@ unsafe fn count_round<S: Sampler, C: Counters>(
     scratch: SharedSlice<u32>,
     last: bool,
 ) {
-    // SAFETY: all threads come here, and a barrier lies between counting and looking.
+    // SAFETY: all threads come here, and there is a barrier between counting and reading the counters.
     unsafe {
         let length = list.inside.load(0) + list.mixed.load(0);
         let (mut from, mut part) = (0, MOST_THREADS as u32);
@@ -181,7 +187,7 @@ fn clear(words: SharedSlice<u32>) {
     each_of(words.len(), |i| unsafe { words.store(i, 0) });
 }
 
-/// Adds the block's counters to the global ones: one warp per row of words.
+/// Adds the block's counters to the global ones, one row of words per warp at a time.
 #[inline(always)]
 unsafe fn flush<C: Counters>(p: &Tiled, counters: C) {
     let [fixed_bins, moving_bins] = p.images.bins;

@@ -1,4 +1,4 @@
-//! The listed bricks sample by sample: a warp takes a brick, a lane four of its voxels.
+//! Counts the listed bricks sample by sample. A warp takes a brick, and a lane four of its voxels.
 
 use super::brick;
 use super::counters::Counters;
@@ -11,7 +11,7 @@ use core::ops::Range;
 use cuda_std::bits::permute;
 use cuda_std::warp;
 
-/// Counts the listed bricks `from` to `to`, a warp each, and returns how many samples this thread counted.
+/// Counts the listed bricks `from` to `to`, one per warp at a time, and returns how many samples this thread counted.
 #[inline(always)]
 pub(super) unsafe fn count_listed<S: Sampler, C: Counters>(
     p: &Tiled,
@@ -27,7 +27,7 @@ pub(super) unsafe fn count_listed<S: Sampler, C: Counters>(
     unsafe {
         let checked = |counts, pair| counters.count_if(counts, pair, bias);
         if S::MANY_LOADS {
-            // Next to them, checks are nothing, and a second loop is large.
+            // The checks cost little compared with the loads, and a second loop without them would be large code.
             return count_bricks::<S, true>(p, affine, list, i..to, checked).1;
         }
         let inside = list.inside.load(0);
@@ -37,9 +37,9 @@ pub(super) unsafe fn count_listed<S: Sampler, C: Counters>(
     }
 }
 
-/// Calls `count` for this lane's voxels of every brick of this warp in `range`, with whether a voxel counts and the number of its counter
-/// plus the bias of its bin. Unless `CHECKED`, all count. Returns the next brick's number and how many voxels counted. The next brick is
-/// read while one is counted.
+/// Calls `count` for this lane's voxels of every brick of this warp in `range`, with whether the voxel counts, and with
+/// the number of its counter plus the bias of its bin. Unless `CHECKED`, all voxels count. Returns the number of the
+/// warp's next brick, and how many voxels counted. The next brick is prefetched while one is counted.
 ///
 /// # Safety
 /// The list has these bricks.
@@ -55,7 +55,7 @@ unsafe fn count_bricks<S: Sampler, const CHECKED: bool>(
     if i >= range.end {
         return (i, sum);
     }
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let read = |i: u32| unsafe { Brick::read::<CHECKED>(p, affine, list, i) };
     // SAFETY: the brick is one of the pair's.
     let load = |brick: &Brick, plane: u32| unsafe { brick.load::<S, CHECKED>(p, affine, plane) };
@@ -84,20 +84,20 @@ unsafe fn count_bricks<S: Sampler, const CHECKED: bool>(
     (i, sum)
 }
 
-/// A brick as a lane sees it.
+/// A lane's share of a brick.
 #[derive(Clone, Copy)]
 struct Brick {
-    /// Where the transform takes the lane's x and y, for z = 0.
+    /// The position to which the transform takes the lane's x and y, with z = 0.
     base: [f32; 3],
     /// Its first plane.
     z: f32,
     /// The bins of the lane's four voxels.
     bins: u32,
-    /// A bit for each of the lane's voxels that counts.
+    /// Four bits, set for those of the lane's voxels that count.
     counted: u32,
 }
 
-/// What is needed of the moving image for one of a lane's voxels.
+/// What has been loaded of the moving image for one of a lane's voxels.
 struct Voxel<S: Sampler> {
     counts: bool,
     place: S::Place,
@@ -109,7 +109,7 @@ impl Brick {
     /// The list has this brick.
     #[inline(always)]
     unsafe fn read<const CHECKED: bool>(p: &Tiled, affine: &Affine, list: List, i: u32) -> Self {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe {
             let (lane, Listed { brick, first: [x, y, z] }) = (warp::lane_id(), list.load(i, !CHECKED));
             let bins = p.bins.as_slice().get_cached((32 * brick + lane) as usize);

@@ -1,5 +1,6 @@
-//! The moving image in [`math::strips`](crate::math::strips), and its samplers: a load of a warp in a brick then touches four lines of
-//! memory, not seven. Tags of the first-level cache are what limits random images.
+//! The moving image in [`math::strips`](crate::math::strips), and its samplers. In this layout, a load of a warp for a
+//! brick touches four cache lines, not seven. This matters because, with random images, the rate of tag lookups of the
+//! L1 cache is the bottleneck.
 
 use crate::kernels::sample::{self, Sampler};
 use crate::math::{bin, eight_bit, interpolate, strips};
@@ -7,8 +8,8 @@ use crate::params::{Images, Tiled};
 use cuda_std::kernel;
 use cuda_std::thread::index_1d;
 
-/// Lays the words of the moving image out in strips, with a plane more, which is read but does not count. One thread per word, in blocks
-/// of any size.
+/// Arranges the words of the moving image in strips, and adds one more plane, which is read with a weight of 0. One
+/// thread per word, in thread blocks of any size.
 ///
 /// # Safety
 /// The slices are as long as the sizes say, with the moving image's padding; no size is 0.
@@ -18,7 +19,7 @@ pub unsafe fn lay_strips(p: Tiled) {
     if at >= strips::plane(size) * (size[2] + 1) {
         return;
     }
-    // SAFETY: as this function's.
+    // SAFETY: by this function's contract.
     let [x, y, z] = unsafe { strips::voxel(at, size) };
     // SAFETY: in the image or, for the last plane, in its padding.
     let word = || unsafe { p.images.moving.get_cached((x + size[0] * (y + size[1] * z)) as usize) };
@@ -26,7 +27,7 @@ pub unsafe fn lay_strips(p: Tiled) {
     unsafe { p.strips.set(at as usize, if x < size[0] { word() } else { 0 }) };
 }
 
-/// Trilinear.
+/// Trilinear interpolation.
 pub struct Linear;
 
 impl Sampler for Linear {
@@ -69,7 +70,7 @@ impl Sampler for Nearest {
 
     #[inline(always)]
     unsafe fn load(images: &Images, place: u32) -> u32 {
-        // SAFETY: as this function's.
+        // SAFETY: by this function's contract.
         unsafe { sample::Nearest::load(images, place) }
     }
 

@@ -1,4 +1,4 @@
-//! Bytes of words.
+//! Operations on the bytes and bits of words.
 
 #[inline(always)]
 pub fn permute(a: u32, b: u32, selector: u32) -> u32 {

@@ -1,4 +1,4 @@
-//! Float operations that IEEE 754 defines.
+//! Float operations that IEEE 754 defines, by those of `std`.
 
 macro_rules! operations {
     ($($float:ident)*) => {$(
@@ -19,7 +19,7 @@ operations! { f32 f64 }
 #[inline(always)]
 pub fn add_down(a: f32, b: f32) -> f32 {
     let sum = a + b;
-    // What rounding took away, exactly (Knuth's two-sum).
+    // The rounding error, exactly (Knuth's two-sum).
     let taken = sum - a;
     let error = (a - (sum - taken)) + (b - taken);
     if error < 0.0 { sum.next_down() } else { sum }

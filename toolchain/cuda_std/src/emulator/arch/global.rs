@@ -1,11 +1,11 @@
-//! Loads, stores and atomics of global memory: all of them relaxed atomics, since blocks run in parallel.
+//! Loads from, stores to, and atomics on global memory. All are relaxed atomics, since thread blocks run in parallel.
 
 use super::atomic::{fetch_add_f32_device, fetch_add_f64_device};
 use std::sync::atomic::{
     AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed,
 };
 
-/// A type of elements of a [`DeviceSlice`](crate::global::DeviceSlice).
+/// A type that can be an element of a [`DeviceSlice`](crate::global::DeviceSlice).
 pub trait GlobalElement: Copy + private::Sealed {
     #[doc(hidden)]
     unsafe fn load(pointer: *const Self) -> Self;
@@ -13,23 +13,23 @@ pub trait GlobalElement: Copy + private::Sealed {
     unsafe fn store(pointer: *mut Self, value: Self);
     #[doc(hidden)]
     unsafe fn load_cached(pointer: *const Self) -> Self {
-        // SAFETY: the caller says that the element is there.
+        // SAFETY: by the caller's contract, the element exists.
         unsafe { Self::load(pointer) }
     }
 }
 
-/// A type that global memory can read atomically and add to.
+/// A type that can be read and added to atomically in global memory.
 pub trait GlobalAdd: GlobalElement {
     #[doc(hidden)]
     unsafe fn load_relaxed(pointer: *const Self) -> Self {
-        // SAFETY: the caller says that the element is there.
+        // SAFETY: by the caller's contract, the element exists.
         unsafe { Self::load(pointer) }
     }
     #[doc(hidden)]
     unsafe fn fetch_add(pointer: *mut Self, value: Self) -> Self;
     #[doc(hidden)]
     unsafe fn add(pointer: *mut Self, value: Self) {
-        // SAFETY: the caller says that the element is there.
+        // SAFETY: by the caller's contract, the element exists.
         unsafe { Self::fetch_add(pointer, value) };
     }
 }
@@ -44,8 +44,8 @@ macro_rules! integers {
         impl GlobalElement for $element {
             #[inline]
             unsafe fn load(pointer: *const Self) -> Self {
-                // SAFETY: the caller says that the element is there; a slice is aligned, and kernels use it by atomics
-                // alone.
+                // SAFETY: by the caller's contract, the element exists. A slice is aligned, and kernels access it by
+                // atomics only.
                 unsafe { $atomic::from_ptr(pointer.cast_mut()) }.load(Relaxed)
             }
 
@@ -94,7 +94,7 @@ macro_rules! floats {
         impl GlobalElement for $element {
             #[inline]
             unsafe fn load(pointer: *const Self) -> Self {
-                // SAFETY: the caller says that the element is there; the integer has its size and alignment.
+                // SAFETY: by the caller's contract, the element exists. The integer has the same size and alignment.
                 Self::from_bits(unsafe { <$bits>::load(pointer.cast()) })
             }
 
@@ -126,7 +126,7 @@ macro_rules! vectors {
         impl GlobalElement for [$element; $count] {
             #[inline]
             unsafe fn load(pointer: *const Self) -> Self {
-                // SAFETY: the caller says that the vector is there, of which these are the elements.
+                // SAFETY: by the caller's contract, the vector exists. These are its elements.
                 std::array::from_fn(|i| unsafe { <$element>::load(pointer.cast::<$element>().add(i)) })
             }
 
@@ -152,6 +152,6 @@ vectors! {
 
 #[inline]
 pub unsafe fn max_u32(pointer: *mut u32, value: u32) {
-    // SAFETY: the caller says that the element is there; a slice is aligned, and kernels use it by atomics alone.
+    // SAFETY: by the caller's contract, the element exists. A slice is aligned, and kernels access it by atomics only.
     unsafe { AtomicU32::from_ptr(pointer) }.fetch_max(value, Relaxed);
 }

@@ -7,7 +7,7 @@ pub fn breakpoint() {}
 
 pub fn profiler_counter(_counter: u32) {}
 
-/// Nanoseconds since the first call.
+/// Returns the nanoseconds since the first call.
 pub fn clock() -> u64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed().as_nanos() as u64

@@ -1,4 +1,4 @@
-//! The functions behind the API, as the device half has them.
+//! The implementation of the API in the emulator, with the same functions as that on the device.
 
 pub mod atomic;
 pub mod bits;

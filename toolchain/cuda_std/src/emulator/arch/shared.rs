@@ -1,9 +1,10 @@
-//! Loads, stores and atomics of shared memory. A block runs on one thread of the CPU, so plain memory will do.
+//! Loads from, stores to, and atomics on shared memory. A block runs on one thread of the CPU, so that plain accesses
+//! suffice.
 
 use crate::emulator::current::{give_way, shared_access, with};
 use crate::emulator::fault::Access;
 
-/// A type of elements of a [`SharedSlice`](crate::shared::SharedSlice).
+/// A type that can be an element of a [`SharedSlice`](crate::shared::SharedSlice).
 pub trait SharedElement: Copy + private::Sealed {
     #[doc(hidden)]
     #[inline]
@@ -22,14 +23,14 @@ pub trait SharedElement: Copy + private::Sealed {
     }
 }
 
-/// A type to which shared memory can add atomically.
+/// A type that can be added to atomically in shared memory.
 pub trait SharedAdd: SharedElement {
     #[doc(hidden)]
     unsafe fn fetch_add(address: u32, value: Self) -> Self;
     #[doc(hidden)]
     #[inline]
     unsafe fn add(address: u32, value: Self) {
-        // SAFETY: the caller says what `fetch_add` asks for, too.
+        // SAFETY: `fetch_add` has the same contract.
         unsafe { Self::fetch_add(address, value) };
     }
 }
@@ -67,7 +68,7 @@ adds! {
     f64: |a: f64, b: f64| a + b;
 }
 
-/// Replaces the element at `address` and returns what it was.
+/// Replaces the element at `address` and returns its former value.
 #[inline]
 fn update<T: Copy>(address: u32, change: impl FnOnce(T) -> T) -> T {
     let pointer = shared_access(address, size_of::<T>(), Access::Atomic).cast::<T>();
@@ -101,7 +102,7 @@ pub unsafe fn store_relaxed(address: u32, value: u32) {
     update(address, |_| value);
 }
 
-/// Where it fails the thread lets others run: it may well be spinning on a lock.
+/// If the exchange fails, the thread lets others run, since it may be spinning on a lock.
 pub unsafe fn compare_exchange(address: u32, current: u32, new: u32) -> u32 {
     let before = update(address, |before| if before == current { new } else { before });
     if before != current {
@@ -110,13 +111,13 @@ pub unsafe fn compare_exchange(address: u32, current: u32, new: u32) -> u32 {
     before
 }
 
-/// Dynamic memory comes first.
+/// Returns the address of dynamic memory, which is before static memory.
 #[inline]
 pub fn dynamic_address() -> u32 {
     0
 }
 
-/// A pointer through which nothing is checked.
+/// Returns a pointer. Accesses through it are not checked.
 pub fn generic_pointer(address: u32) -> *mut u8 {
     with(|current| {
         let memory = &mut current.state.borrow_mut().memory;

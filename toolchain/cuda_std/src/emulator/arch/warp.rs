@@ -7,7 +7,7 @@ pub fn lane_id() -> u32 {
     with(|current| u32::from(current.thread.get() % 32))
 }
 
-/// The caller alone: what a device may answer, too.
+/// Returns the caller's lane alone, which a device may return as well.
 pub fn active_mask() -> u32 {
     1 << lane_id()
 }

@@ -1,4 +1,4 @@
-//! Launches that cannot be, kernels that panic, and how a faulty launch ends.
+//! Invalid launches, kernels that panic, and how a faulty launch ends.
 
 use super::{fault_of, faulty, thread_and_kind};
 use cuda_std::emulator::{FaultKind, Launch, run};
@@ -22,7 +22,7 @@ fn what_a_device_would_refuse() {
     assert!(misuse(Launch::default(), || _ = shared_slice![u64; 6145]).contains("48 KiB"));
 }
 
-/// What is wrong with a dynamic slice in a launch with 64 bytes.
+/// Returns what is wrong with a dynamic slice in a launch with 64 bytes of dynamic shared memory.
 fn dynamic_of(slice: impl Fn(u32, u32) -> shared::SharedSlice<u32> + Sync, offset: u32, len: u32) -> Option<String> {
     let launch = Launch::default().shared_bytes(64);
     let body = || _ = slice(offset, len);
@@ -48,7 +48,7 @@ fn a_panic() {
     assert!(thread == 6 && message.contains("six"), "{message}");
 }
 
-/// From block 3 on every block has a fault, that of block 3 long after the others.
+/// Every block from block 3 on has a fault. That of block 3 comes long after the others.
 #[kernel]
 unsafe fn many_faults() {
     for _ in 0..if thread::block_idx_x() == 3 { 20_000 } else { 0 } {
@@ -69,7 +69,7 @@ fn the_lowest_faulty_block_is_reported() {
     assert_eq!(fault.block, [3, 0, 0]);
 }
 
-/// Values on the stacks of threads that a fault ends are dropped.
+/// Values on the stacks of threads that are ended by a fault are dropped.
 #[test]
 fn threads_are_unwound_after_a_fault() {
     use std::sync::atomic::{AtomicI32, Ordering::Relaxed};

@@ -1,4 +1,4 @@
-//! Indices out of bounds, and memory that nobody has written.
+//! Indices out of bounds, and reads of unwritten memory.
 
 use super::{fault_of, faulty, thread_and_kind};
 use cuda_std::emulator::{Access, FaultKind};

@@ -1,4 +1,4 @@
-//! One small kernel for each fault, and where it is reported.
+//! One small kernel for each kind of fault, and tests of where it is reported.
 
 mod barriers;
 mod launches;
@@ -16,7 +16,7 @@ fn faulty() -> bool {
     thread::block_idx_x() == FAULTY
 }
 
-/// Runs 9 blocks of 64 threads with several seeds; the fault, which must be the same for all.
+/// Runs 9 blocks of 64 threads with several seeds, and returns the fault, which must be the same for all.
 fn fault_of(body: impl Fn() + Sync) -> Fault {
     let fault = |seed| {
         let launch = Launch::default().grid(9).block(64).shared_bytes(64).seed(seed);

@@ -1,10 +1,11 @@
-//! Races in shared memory, and what is none.
+//! Races in shared memory, and accesses that are not races.
 
 use super::{FAULTY, faulty};
 use cuda_std::emulator::{Access, Fault, FaultKind, Launch, run};
 use cuda_std::prelude::*;
 
-/// Thread `one` and then `other` use word 2 of shared memory, after it was written and unless a barrier is between.
+/// The threads of `one` and `other` access word 2 of shared memory after it was written, with `between` between the two
+/// accesses.
 #[kernel]
 unsafe fn two_accesses(one: (u32, Access), other: (u32, Access), between: Between) {
     let words = shared_slice![u32; 4];
@@ -97,7 +98,8 @@ fn a_warp_orders_only_the_lanes_of_the_mask() {
     }
 }
 
-/// The threads of `readers` read a word and `writer` writes it, once lanes 0 and 1 have met if they are to.
+/// The threads of `readers` read a word and `writer` writes it. If `meeting`, lanes 0 and 1 call `sync_warp` in
+/// between.
 #[kernel]
 unsafe fn read_and_write(readers: u64, writer: u32, meeting: bool) {
     let word = shared_slice![u32; 1];
@@ -169,7 +171,7 @@ fn neighbouring_bytes_are_no_race_but_the_same_byte_is() {
     assert!(fault.block[0] == FAULTY && [8, 9].contains(&fault.thread[0]));
 }
 
-/// All lanes store their number in one word and read who won, with a barrier between if `ordered`.
+/// All lanes store their number in one word and read which one won, with a barrier in between if `ordered`.
 #[kernel]
 unsafe fn one_wins(ordered: bool, winners: DeviceSliceMut<u32>) {
     let word = shared_slice![u32; 1];

@@ -1,4 +1,4 @@
-//! Warp operations whose mask is wrong.
+//! Warp operations with wrong masks.
 
 use super::{FAULTY, fault_of, faulty, thread_and_kind};
 use cuda_std::emulator::{FaultKind, Launch, WarpProblem, run};
