@@ -12,8 +12,6 @@ use glam::DAffine3;
 /// Poses that are optimised on the coarsest level, and how many of them go on to the next level at most.
 const OPTIMISED: usize = 8;
 const KEPT: usize = 3;
-/// Poses within this many spacings of a level are one to the first look at it, and no rivals of each other.
-const APART: f64 = 2.0;
 /// The fraction of the best pose's lead over the median of all starts that a pose needs to go on.
 const LEAD: f64 = 0.7;
 /// On every level: the first step and the resolution of an optimisation, in spacings of the level, and its evaluations
@@ -115,7 +113,7 @@ impl Race {
                 shape: None,
             })
         });
-        self.poses = distinct(poses.collect(), OPTIMISED, APART * mm, grid);
+        self.poses = distinct(poses.collect(), OPTIMISED, 2.0 * mm, grid);
         self.candidates = starts.len();
         self.median = median(values.into_iter().map(|value| value.unwrap_or(self.independent_value)).collect());
         if self.poses.len() > 1 {
@@ -144,13 +142,9 @@ impl Race {
         if !decides {
             return Ok(());
         }
-        if let Some((first, others)) = self.poses.split_first() {
-            let rival = |pose: &Pose| Rival {
-                lead: self.lead(pose),
-                distance_mm: distance(&first.transform, &pose.transform, grid),
-                to: pose.transform,
-            };
-            self.rival = others.iter().map(rival).find(|rival| rival.distance_mm > APART * mm);
+        if let [first, second, ..] = &self.poses[..] {
+            let distance_mm = distance(&first.transform, &second.transform, grid);
+            self.rival = Some(Rival { lead: self.lead(second), distance_mm, to: second.transform });
         }
         self.poses.truncate(1);
         Ok(())
@@ -233,32 +227,20 @@ mod tests {
         }
     }
 
-    /// Runs a race of starts along x until a level of `mm` decides it.
-    fn race(starts: [f64; 6], mm: f64) -> Race {
+    #[test]
+    fn an_nmi_of_1_is_no_information_where_most_starts_do_not_overlap() {
         let metric = Metric::all().into_iter().find(|metric| metric.key() == <&str>::from(CountedKind::Nmi)).unwrap();
         let grid = Geometry::axis_aligned([64, 64, 4], DVec3::ONE, DVec3::ZERO);
         let grids = GridPair { which: Sampled::Fixed, sampled: grid, interpolated: grid };
         let mut level = LevelMetric::new(&grids, Box::new(Slab), metric.worst(), &Silent);
+        let starts = [0.0, 100.0, 300.0, 400.0, 500.0, 600.0];
         let starts =
             starts.map(|x| Start { from: "search", transform: DAffine3::from_translation(DVec3::new(x, 0.0, 0.0)) });
         let steps = Steps::new(Kind::Translation, Dimension::Three, &grid);
         let mut race = Race::new(metric.independent_value());
         race.begin(&mut level, &starts, &steps, 1.0, &grid).unwrap();
-        race.refine(&mut level, &Batch, &steps, (mm, true), &grid).unwrap();
-        race
-    }
-
-    #[test]
-    fn an_nmi_of_1_is_no_information_where_most_starts_do_not_overlap() {
-        // The second start has 0.4 of the lead.
-        assert_eq!(race([0.0, 100.0, 300.0, 400.0, 500.0, 600.0], 1.0).rival, None);
-    }
-
-    #[test]
-    fn a_pose_that_a_level_can_hardly_tell_from_the_best_is_no_rival() {
-        let starts = [0.0, 10.0, 300.0, 400.0, 500.0, 600.0];
-        let rival = race(starts, 4.0).rival.unwrap();
-        assert!(rival.lead == 1.0 && (rival.distance_mm - 10.0).abs() < 1e-9, "{rival:?}");
-        assert_eq!(race(starts, 6.0).rival, None);
+        assert_eq!(race.poses.len(), 1, "the second start has 0.4 of the lead");
+        race.refine(&mut level, &Batch, &steps, (1.0, true), &grid).unwrap();
+        assert_eq!(race.rival, None);
     }
 }
