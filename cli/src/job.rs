@@ -134,14 +134,15 @@ impl<'a> Job<'a> {
             (Some([fixed, _]), Some(map)) => self.write_moved(&loaded.moving, fixed, map, path),
             _ => found.moved().map_or(Ok(()), |moved| io::write(path, moved)),
         };
-        self.engine.install(|| {
+        let written = self.engine.install(|| {
             let report = run.write(found, &self.outputs, &self.folder, &moved)?;
             // The gallery of `mireg batch` shows it.
             if let (Some(_), Some(moved)) = (self.invocation.row, found.moved()) {
                 thumbnail::write(&loaded.fixed, moved, &self.folder.path(THUMBNAIL))?;
             }
             Ok(report)
-        })
+        });
+        written.map_err(|error| files::with_final_path(error, self.folder.temporary(), &self.pair.out))
     }
 
     /// Writes the moving image with all of its pixels on the whole grid of the fixed image. Used if an image was

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::Path;
+#[cfg(unix)]
+use std::process::Command;
 
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
@@ -19,6 +21,8 @@ pub fn tests() -> Vec<Trial> {
         test("chooses_files_of_mesh", chooses_files_of_mesh),
         test("refuses_other_names", refuses_other_names),
         test("resamples_only_where_asked", resamples_only_where_asked),
+        #[cfg(unix)]
+        test("names_the_file_that_does_not_fit", names_the_file_that_does_not_fit),
     ]
 }
 
@@ -42,6 +46,24 @@ fn chooses(folder: &Path, command: &[&str], choices: &[(&str, &[&str])]) {
         }
         fs::remove_dir_all(folder.join("some")).unwrap();
     }
+}
+
+/// The temporary file, in which it is written, is gone when the error is read.
+#[cfg(unix)]
+fn names_the_file_that_does_not_fit() {
+    let (folder, _) = patient();
+    let before = names(folder.path());
+    // Limits the size of files, in blocks of 512 bytes or, in some shells, of 1024 bytes.
+    let limited = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
+    let mut run = Command::new("sh");
+    run.current_dir(folder.path()).args(["-c", limited, env!("CARGO_BIN_EXE_mireg")]).args(REGISTER);
+    let output = run.args(["--backend", "cpu", "--quiet", "--write", "moved"]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    let line =
+        format!("mireg: {}: cannot be written (file too large)", Path::new("out").join("moved.nii.gz").display());
+    assert!(told.starts_with(&line) && told.lines().count() == 1, "{told}");
+    assert_eq!(names(folder.path()), before);
 }
 
 fn chooses_files_of_register() {

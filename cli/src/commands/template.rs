@@ -114,11 +114,13 @@ pub fn run(arguments: &Template, invocation: &Invocation) -> Result<()> {
     if *fresh {
         removed(&unfinished)?;
     }
-    let mut write = |number: usize, field: &_| io::field::write(&folder.path(&field_name(number)), field);
+    let final_path = |error| files::with_final_path(error, folder.temporary(), out);
+    let mut write =
+        |number: usize, field: &_| io::field::write(&folder.path(&field_name(number)), field).map_err(final_path);
     let template = engine.template(&volumes, &options, &unfinished, &mut write, &progress)?;
     let made = Made { template: &template, options: &options, files: images, notes: &notes, invocation, read };
     progress.step("writing");
-    let report = engine.install(|| made.write(&folder))?;
+    let report = engine.install(|| made.write(&folder)).map_err(final_path)?;
 
     guard.release();
     interrupt::proceed()?;
