@@ -13,7 +13,7 @@ use cuda_std::{kernel, warp};
 
 /// Returns the number of displacements along each axis.
 #[inline(always)]
-fn sides(grid: &SearchGrid) -> [u32; 3] {
+fn displacement_counts(grid: &SearchGrid) -> [u32; 3] {
     grid.reach.map(|reach| 2 * reach + 1)
 }
 
@@ -80,14 +80,14 @@ fn voxels(grid: &SearchGrid, cell: [u32; 3]) -> [[u32; 2]; 3] {
 /// As [`search_descriptors`].
 #[kernel]
 pub unsafe fn search_costs(p: SearchCosts) {
-    let ([width, height, depth], [row, rows, _]) = (sides(&p.grid), padded(&p.grid));
+    let ([width, height, depth], [row, rows, _]) = (displacement_counts(&p.grid), padded(&p.grid));
     let reach = p.grid.reach;
     let all = width * height * depth;
     each_cell(p.grid.cells, |cell, number| {
         let [xs, ys, zs] = voxels(&p.grid, cell);
         let mut at = thread_idx_x();
         while at < all {
-            // SAFETY: sides are at least 1.
+            // SAFETY: the counts are at least 1.
             unsafe { core::hint::assert_unchecked(width > 0 && height > 0) };
             let (dx, dy, dz) = (at % width, at / width % height, at / width / height);
             let mut cost = 0;
@@ -118,14 +118,14 @@ pub unsafe fn search_costs(p: SearchCosts) {
 /// As [`search_descriptors`].
 #[kernel]
 pub unsafe fn search_couple(p: SearchCouple) {
-    let [width, height, depth] = sides(&p.grid);
+    let [width, height, depth] = displacement_counts(&p.grid);
     // SAFETY: by this function's contract; whole warps take a cell.
     each_cell(p.grid.cells, |cell, number| unsafe {
         let [xs, ys, zs] = voxels(&p.grid, cell);
         let samples = ((xs[1] - xs[0]) * (ys[1] - ys[0]) * (zs[1] - zs[0])) as f32;
         let near = read(p.near, p.grid.cells, number).map(|cells| cells * p.grid.side as f32);
         let pull = |axis: usize, at: u32| {
-            search::pull(p.weights[axis] * samples, at as i32 - p.grid.reach[axis] as i32, near[axis])
+            search::coupling_cost(p.weights[axis] * samples, at as i32 - p.grid.reach[axis] as i32, near[axis])
         };
         let first = number as usize * (width * height * depth) as usize;
         let cost = |row: u32, dx: u32| f32::from(p.costs.get_cached(first + (row * width + dx) as usize)) + pull(0, dx);
@@ -140,7 +140,7 @@ pub unsafe fn search_couple(p: SearchCouple) {
             }
             (least, best)
         };
-        // SAFETY: sides are at least 1.
+        // SAFETY: the counts are at least 1.
         core::hint::assert_unchecked(height > 0);
         let (mut energy, mut best, mut row) = (u32::MAX, u32::MAX, thread_idx_x());
         while row < height * depth {

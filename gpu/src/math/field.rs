@@ -88,7 +88,7 @@ unsafe fn at_slope(number: &impl Fn(usize) -> f32, size: [u32; 3], position: [f3
 /// # Safety
 /// As [`at`].
 #[inline(always)]
-pub unsafe fn before(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]) -> [f32; 3] {
+pub unsafe fn inverse_point(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]) -> [f32; 3] {
     // SAFETY: by this function's contract.
     let start = unsafe { at(&number, size, to) };
     let mut point = minus(to, start);
@@ -254,7 +254,7 @@ mod tests {
         for n in 0..1000_u32 {
             let to = [n % 10, n / 10 % 10, n / 100].map(|i| i as f32 * 1.07 + 0.2);
             // SAFETY: the closure checks its index.
-            let from = unsafe { before(|i| field[i], size, to) };
+            let from = unsafe { inverse_point(|i| field[i], size, to) };
             // SAFETY: as above.
             let there = unsafe { at(|i| field[i], size, from) };
             let miss = [0, 1, 2].map(|i: usize| from[i] + there[i] - to[i]);

@@ -123,12 +123,12 @@ pub fn ln(count: u64) -> f64 {
 /// Replaces a count of 0 in a logarithm. Where a window barely reaches a bin, its weight is rounded to 0, but the
 /// derivative of the weight is not 0. If the logarithm were taken as 0 there, as in ITK (which does not round weights),
 /// the derivative by the map would be wrong by up to 4e-4.
-const GRAZED: f64 = 0.25;
+const COUNT_FOR_ZERO: f64 = 0.25;
 
 /// Returns ln(c / c_m), from the count c of a pair of bins and ln(c_m).
 #[inline(always)]
 pub fn log_ratio(count: u64, ln_moving: f64) -> f64 {
-    let count = if count == 0 { GRAZED } else { count as f64 };
+    let count = if count == 0 { COUNT_FOR_ZERO } else { count as f64 };
     log::of(count) - ln_moving
 }
 

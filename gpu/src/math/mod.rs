@@ -2,7 +2,6 @@
 //! explicit, since the compilers neither fuse nor reorder floating-point operations.
 
 pub mod affine;
-pub mod apart;
 pub mod bin;
 pub mod binning;
 pub mod correlation;
@@ -16,6 +15,7 @@ pub mod interpolate;
 pub mod log;
 pub mod mattes;
 pub mod number;
+pub mod pair_distance;
 pub mod partial_volume;
 pub mod recursive;
 pub mod search;

@@ -79,7 +79,7 @@ fn difference(value: &impl Fn([i32; 3]) -> i32, [a, b]: [(usize, i32); 2]) -> u3
 /// Returns the cost, along one axis, of the difference of a displacement from the smoothed displacement of the cells
 /// around, both in voxels.
 #[inline(always)]
-pub fn pull(weight: f32, displacement: i32, near: f32) -> f32 {
+pub fn coupling_cost(weight: f32, displacement: i32, near: f32) -> f32 {
     let away = displacement as f32 - near;
     weight * away * away
 }

@@ -190,7 +190,7 @@ impl Sums<f64> {
         self.slope_v / self.v - f64::from(joint.square()) * self.slope_joint / self.joint
     }
 
-    /// Returns the [`Weights`] of a sample inside, for [`pull`].
+    /// Returns the [`Weights`] of a sample inside, for [`add_derivative`].
     #[inline(always)]
     pub fn weights(self, joint: impl Joint) -> Weights {
         let of_joint = f64::from(joint.square()) / self.joint;
@@ -226,14 +226,21 @@ pub struct Weights {
 /// Adds to `sum` what a sample i of B contributes to the derivative by v of a sample j of A (line 17 of algorithm 2): the scaled
 /// (v_j - v_i) W(i, j).
 #[inline(always)]
-pub fn pull(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Joint) -> f32 {
-    pull_by::<Any>(sum, i, weights, j, joint, 0)
+pub fn add_derivative(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Joint) -> f32 {
+    add_derivative_by::<Any>(sum, i, weights, j, joint, 0)
 }
 
-/// [`pull`] with windows computed as `W` says. `turn` is the number of the pair among those that a thread computes in a
-/// row.
+/// [`add_derivative`] with windows computed as `W` says. `turn` is the number of the pair among those that a thread
+/// computes in a row.
 #[inline(always)]
-pub fn pull_by<W: Windows>(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Joint, turn: u32) -> f32 {
+pub fn add_derivative_by<W: Windows>(
+    sum: f32,
+    i: Scaled,
+    weights: Weights,
+    j: Scaled,
+    joint: impl Joint,
+    turn: u32,
+) -> f32 {
     let d = Scaled { u: i.u - j.u, v: i.v - j.v };
     let g = Scaled { u: W::u(d.u, turn), v: W::v(d.v, turn) };
     d.v.mul_add(joint.weight(d, g, weights), sum)

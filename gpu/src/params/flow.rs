@@ -99,15 +99,15 @@ pub struct FlowTable {
     pub unused: u32,
 }
 
-/// The forces at the voxels of a grid and their precisions: see [`Pull`](crate::math::flow::Pull).
+/// The forces at the voxels of a grid and their precisions: see [`VoxelForce`](crate::math::flow::VoxelForce).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct FlowPull {
-    /// Three planes, [`Pull::force`](crate::math::flow::Pull::force); written.
+    /// Three planes, [`VoxelForce::force`](crate::math::flow::VoxelForce::force); written.
     pub force: DeviceSliceMut<f32>,
-    /// One plane, [`Pull::precision`](crate::math::flow::Pull::precision); written.
+    /// One plane, [`VoxelForce::precision`](crate::math::flow::VoxelForce::precision); written.
     pub precision: DeviceSliceMut<f32>,
-    /// 1 / spacing^2 of the fixed grid along x, y and z, mm^-2: see [`pull`](crate::math::flow::pull).
+    /// 1 / spacing^2 of the fixed grid along x, y and z, mm^-2: see [`voxel_force`](crate::math::flow::voxel_force).
     pub per_square: [f32; 3],
     /// The factor of the forces and their precisions.
     pub weight: f32,
@@ -180,13 +180,13 @@ pub struct FlowLandmarks {
     pub precision: DeviceSliceMut<f32>,
     /// Voxels of the grid along x, y and z.
     pub size: [u32; 3],
-    /// Its spacing^2 along x, y and z, mm^2: see [`led`](crate::math::flow::led).
+    /// Its spacing^2 along x, y and z, mm^2: see [`with_landmark`](crate::math::flow::with_landmark).
     pub squares: [f32; 3],
     /// Landmarks.
     pub len: u32,
     /// The factor of the landmarks' precisions.
     pub weight: f32,
-    /// The largest step, in voxels: see [`led`](crate::math::flow::led).
+    /// The largest step, in voxels: see [`with_landmark`](crate::math::flow::with_landmark).
     pub limit: f32,
     /// Makes the size a multiple of 8 without padding bytes.
     pub unused: u32,

@@ -11,8 +11,8 @@ use cuda_std::global::DeviceSliceMut;
 pub struct Recursive {
     /// The samples of `slabs` slabs, one after the other; filtered in place.
     pub planes: DeviceSliceMut<f32>,
-    /// A second array, of `beside_slabs` slabs, filtered in place by the same launch.
-    pub beside: DeviceSliceMut<f32>,
+    /// A second array, of `second_slabs` slabs, filtered in place by the same launch.
+    pub second_planes: DeviceSliceMut<f32>,
     /// The filter.
     pub coefficients: Coefficients,
     /// Samples of a line.
@@ -21,8 +21,8 @@ pub struct Recursive {
     pub stride: u32,
     /// Slabs.
     pub slabs: u32,
-    /// Slabs in `beside`.
-    pub beside_slabs: u32,
+    /// Slabs in `second_planes`.
+    pub second_slabs: u32,
 }
 
 const _: () = assert!(size_of::<Recursive>() == 336);

@@ -1,9 +1,9 @@
 //! The force at every voxel of a metric that is computed from the joint histogram.
 
-use super::{Sample, each_voxel, take_pull};
+use super::{Sample, each_voxel, store_force};
 use crate::kernels::each_of;
 use crate::math::bin;
-use crate::math::flow::{self, Pull};
+use crate::math::flow::{self, VoxelForce};
 use crate::params::FlowForce;
 use cuda_std::shared;
 use cuda_std::{kernel, thread};
@@ -39,14 +39,14 @@ unsafe fn pull(p: &FlowForce, table: impl Fn(u32) -> f32) {
     // SAFETY: by this function's contract; interpolated values lie between stored ones.
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
-        let mut pull = Pull::NONE;
+        let mut pull = VoxelForce::NONE;
         if sample.counts {
             let (values, slope) = sample.slope(p.images.moving_size);
             let score = flow::score(&table, |f| table(p.bins * p.bins + f), p.bins, values);
             let scale = bin::scale(p.bins, bin::FULL);
-            let gradient = flow::pulled(&p.images.map, slope.map(|stored| stored * scale));
-            pull = flow::pull(score, gradient, p.pull.per_square);
+            let gradient = flow::gradient_on_fixed_grid(&p.images.map, slope.map(|stored| stored * scale));
+            pull = flow::voxel_force(score, gradient, p.pull.per_square);
         }
-        take_pull(&p.pull, p.images.size, number, pull);
+        store_force(&p.pull, p.images.size, number, pull);
     });
 }

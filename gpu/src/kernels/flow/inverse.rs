@@ -14,7 +14,7 @@ pub unsafe fn flow_inverse(p: FlowInverse) {
     // SAFETY: by this function's contract.
     each_voxel(p.inverse_size, |voxel, number| unsafe {
         let to = flow::through(&p.back, voxel.map(|n| n as f32));
-        let way = flow::way_back(|i| p.field.get_cached(i), p.size, to);
+        let way = flow::inverse_displacement(|i| p.field.get_cached(i), p.size, to);
         write(p.inverse, p.inverse_size, number, way);
     });
 }

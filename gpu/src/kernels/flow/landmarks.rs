@@ -1,6 +1,6 @@
 //! Adds the forces by which landmarks pull the field towards their known displacements.
 
-use super::{own_pull, read, write_pull};
+use super::{read, read_own_force, write_pull};
 use crate::math::flow::{self, Known};
 use crate::params::FlowLandmarks;
 use cuda_std::kernel;
@@ -24,13 +24,13 @@ pub unsafe fn flow_landmarks(p: FlowLandmarks) {
         let [x, y, z, precision] = [0, 1, 2, 3].map(|number: usize| p.targets.get_cached(4 * at + number));
         let known = Known { displacement: [x, y, z], precision };
         let planes = [p.force, p.precision];
-        let led = flow::led(
-            own_pull(planes, p.size, voxel),
+        let force = flow::with_landmark(
+            read_own_force(planes, p.size, voxel),
             read(p.field, p.size, voxel),
             known,
             p.squares,
             (p.weight, p.limit),
         );
-        write_pull(planes, p.size, voxel, led);
+        write_pull(planes, p.size, voxel, force);
     }
 }

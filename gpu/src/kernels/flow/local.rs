@@ -2,9 +2,9 @@
 //! planes into local means, and [`flow_local_variance`]. For each field, which gives the moved image m:
 //! [`flow_local_moving`], the Gaussian filter, then [`flow_local_agreement`] and [`flow_local_force`].
 
-use super::{Sample, add, each_voxel, own, planes, take_pull, write};
+use super::{Sample, add, each_voxel, planes, read_own, store_force, write};
 use crate::math::bin;
-use crate::math::flow::{self, Moments, Pull};
+use crate::math::flow::{self, Moments, VoxelForce};
 use crate::params::FlowLocal;
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::kernel;
@@ -80,14 +80,14 @@ pub unsafe fn flow_local_force(p: FlowLocal) {
     // SAFETY: by this function's contract.
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
-        let mut pull = Pull::NONE;
+        let mut pull = VoxelForce::NONE;
         if sample.counts {
             let (values, slope) = sample.slope(p.images.moving_size);
             let (_, score) = moments(&p, number).score(values.map(fraction));
-            let gradient = flow::pulled(&p.images.map, slope.map(fraction));
-            pull = flow::pull(score, gradient, p.pull.per_square);
+            let gradient = flow::gradient_on_fixed_grid(&p.images.map, slope.map(fraction));
+            pull = flow::voxel_force(score, gradient, p.pull.per_square);
         }
-        take_pull(&p.pull, p.images.size, number, pull);
+        store_force(&p.pull, p.images.size, number, pull);
     });
 }
 
@@ -99,7 +99,7 @@ pub unsafe fn flow_local_force(p: FlowLocal) {
 unsafe fn moments(p: &FlowLocal, number: u32) -> Moments {
     // SAFETY: by the kernel's contract.
     unsafe {
-        let [moving, moving_square, product] = own(p.planes, p.images.size, number);
+        let [moving, moving_square, product] = read_own(p.planes, p.images.size, number);
         let [fixed, fixed_variance] = two(p.fixed, p.images.size, number);
         Moments { fixed, fixed_variance, moving, moving_square, product }
     }

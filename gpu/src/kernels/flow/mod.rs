@@ -26,7 +26,7 @@ pub mod table;
 
 use crate::kernels::ordered::fold;
 use crate::kernels::sample::{FineLinear, Sampler};
-use crate::math::flow::{self, Pull};
+use crate::math::flow::{self, VoxelForce};
 use crate::math::interpolate;
 use crate::params::{FlowImages, FlowPull};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -70,7 +70,7 @@ pub(super) unsafe fn read(field: DeviceSlice<f32>, size: [u32; 3], number: u32) 
 /// # Safety
 /// The field has it, and no other thread writes it.
 #[inline(always)]
-unsafe fn own(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 3] {
+unsafe fn read_own(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 3] {
     let [x, y, z] = planes(size, number);
     // SAFETY: by this function's contract.
     unsafe { [field.get(x), field.get(y), field.get(z)] }
@@ -94,19 +94,19 @@ pub(super) unsafe fn write(field: DeviceSliceMut<f32>, size: [u32; 3], number: u
 /// Reads the force and the precision at the voxel of this index, from three planes of force and one of precision.
 ///
 /// # Safety
-/// As [`own`].
+/// As [`read_own`].
 #[inline(always)]
-unsafe fn own_pull([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3], number: u32) -> Pull {
+unsafe fn read_own_force([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3], number: u32) -> VoxelForce {
     // SAFETY: by this function's contract.
-    unsafe { Pull { force: own(force, size, number), precision: precision.get(number as usize) } }
+    unsafe { VoxelForce { force: read_own(force, size, number), precision: precision.get(number as usize) } }
 }
 
-/// Sets what [`own_pull`] reads.
+/// Sets what [`read_own_force`] reads.
 ///
 /// # Safety
 /// As [`write`].
 #[inline(always)]
-unsafe fn write_pull([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3], number: u32, pull: Pull) {
+unsafe fn write_pull([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3], number: u32, pull: VoxelForce) {
     // SAFETY: by this function's contract.
     unsafe {
         write(force, size, number, pull.force);
@@ -118,13 +118,13 @@ unsafe fn write_pull([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3
 /// there.
 ///
 /// # Safety
-/// As [`own`] and [`write`].
+/// As [`read_own`] and [`write`].
 #[inline(always)]
-unsafe fn take_pull(p: &FlowPull, size: [u32; 3], number: u32, pull: Pull) {
+unsafe fn store_force(p: &FlowPull, size: [u32; 3], number: u32, pull: VoxelForce) {
     let planes = [p.force, p.precision];
     // SAFETY: by this function's contract.
     unsafe {
-        let before = if p.adds == 0 { Pull::NONE } else { own_pull(planes, size, number) };
+        let before = if p.adds == 0 { VoxelForce::NONE } else { read_own_force(planes, size, number) };
         write_pull(planes, size, number, pull.added(before, p.weight));
     }
 }

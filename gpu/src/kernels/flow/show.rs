@@ -22,7 +22,7 @@ pub unsafe fn flow_show(p: FlowShow) {
         let inside = interpolate::inside(position, interpolate::last(p.images.moving_size));
         let place = FineLinear::place(inside, position, p.images.moving_size);
         let words = FineLinear::load_from(p.images.moving, p.images.moving_size, place);
-        let shown = if inside { flow::shown(interpolate::linear(words, place.fraction)) } else { 0 };
+        let shown = if inside { flow::rounded_to_stored(interpolate::linear(words, place.fraction)) } else { 0 };
         let nearest = || interpolate::nearest(position, p.images.moving_size) as usize;
         let kept = inside && (p.images.masked[1] == 0 || p.images.moving_mask.get_cached(nearest()) != 0);
         p.shown.set(number as usize, shown);

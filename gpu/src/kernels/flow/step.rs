@@ -1,9 +1,9 @@
 //! A step of the registration: computes the update field and its largest displacement, and composes the field with it.
 
-use super::{each_voxel, own, write};
+use super::{each_voxel, read_own, write};
 use crate::kernels::thread_number;
 use crate::math::field;
-use crate::math::flow::{self, Pull};
+use crate::math::flow::{self, VoxelForce};
 use crate::params::FlowStep;
 use cuda_std::thread::block_idx_x;
 use cuda_std::{kernel, warp};
@@ -17,8 +17,8 @@ pub unsafe fn flow_update(p: FlowStep) {
     let mut largest = 0;
     // SAFETY: by this function's contract.
     each_voxel(p.size, |_, number| unsafe {
-        let force = own(p.step, p.size, number);
-        let step = flow::update(Pull { force, precision: p.precision.get_cached(number as usize) }, p.prior);
+        let force = read_own(p.step, p.size, number);
+        let step = flow::update(VoxelForce { force, precision: p.precision.get_cached(number as usize) }, p.prior);
         write(p.step, p.size, number, step);
         // Floats that are not negative compare like their bits as integers.
         let square = field::dot(step, step).to_bits();
@@ -48,7 +48,7 @@ pub unsafe fn flow_compose(p: FlowStep) {
     }
     // SAFETY: by this function's contract.
     each_voxel(p.size, |voxel, number| unsafe {
-        let step = own(p.step, p.size, number).map(|step| step * share);
+        let step = read_own(p.step, p.size, number).map(|step| step * share);
         let moved = flow::composed(|i| p.field.get_cached(i), p.size, voxel, step);
         write(p.step, p.size, number, moved);
     });

@@ -1,6 +1,6 @@
 //! Filters lines along y or z. The threads of a warp take neighbouring lines, so that their reads are coalesced.
 
-use super::lines::{AHEAD, Ahead, LINES, back, each_sample, least, take};
+use super::lines::{AHEAD, Ahead, LINES, anticausal_pass, each_sample, filter_sample, min_u32};
 use crate::params::Recursive;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{block_idx_x, thread_idx_x};
@@ -14,7 +14,7 @@ use cuda_std::thread::{block_idx_x, thread_idx_x};
 pub(super) unsafe fn across<const KEPT: bool>(p: &Recursive) {
     let blocks = p.stride.div_ceil(LINES);
     let (slab, lane) = (block_idx_x() / blocks, thread_idx_x());
-    let (planes, slab) = if slab < p.slabs { (p.planes, slab) } else { (p.beside, slab - p.slabs) };
+    let (planes, slab) = if slab < p.slabs { (p.planes, slab) } else { (p.second_planes, slab - p.slabs) };
     let line = block_idx_x() % blocks * LINES + lane;
     if line >= p.stride {
         return;
@@ -44,7 +44,7 @@ pub(super) unsafe fn across<const KEPT: bool>(p: &Recursive) {
     let mut place = line;
     let mut next = || {
         let sample = get(place);
-        place = least(place + p.stride, last);
+        place = min_u32(place + p.stride, last);
         sample
     };
 
@@ -57,15 +57,15 @@ pub(super) unsafe fn across<const KEPT: bool>(p: &Recursive) {
         each_sample(&mut ahead, |k, sample| {
             let taken = *sample;
             *sample = next();
-            keep(i + k, take(filter, &mut state, taken));
+            keep(i + k, filter_sample(filter, &mut state, taken));
         });
         i += AHEAD;
     }
     each_sample(&mut ahead, |k, sample| {
         if i + k < p.len {
-            keep(i + k, take(filter, &mut state, *sample));
+            keep(i + k, filter_sample(filter, &mut state, *sample));
         }
     });
     state = filter.turn(&state, border);
-    back(filter, &mut state, p.len, kept, set);
+    anticausal_pass(filter, &mut state, p.len, kept, set);
 }

@@ -1,7 +1,7 @@
 //! Filters lines along x. A warp reads rows of memory (coalesced) and transposes them in a tile of shared memory, so
 //! that each thread can run along a line of its own.
 
-use super::lines::{AHEAD, Ahead, LINES, PADDED, back, each_sample, forth, least};
+use super::lines::{AHEAD, Ahead, LINES, PADDED, anticausal_pass, causal_pass, each_sample, min_u32};
 use crate::params::Recursive;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{block_idx_x, thread_idx_x};
@@ -19,8 +19,8 @@ pub(super) unsafe fn along<const KEPT: bool>(p: &Recursive) {
     // Places are indices from the first sample of the block's first line. The block's last line begins at `last`.
     let (block, blocks) = (block_idx_x(), p.slabs.div_ceil(LINES));
     let (planes, slabs, block) =
-        if block < blocks { (p.planes, p.slabs, block) } else { (p.beside, p.beside_slabs, block - blocks) };
-    let last = (least(LINES, slabs - block * LINES) - 1) * p.len;
+        if block < blocks { (p.planes, p.slabs, block) } else { (p.second_planes, p.second_slabs, block - blocks) };
+    let last = (min_u32(LINES, slabs - block * LINES) - 1) * p.len;
     let block = block as usize * LINES as usize * p.len as usize;
     // SAFETY: places are clamped to the block's last line and to a line's last sample, so that they lie in the planes.
     let read = |place: u32| unsafe { planes.get(block + place as usize) };
@@ -29,13 +29,13 @@ pub(super) unsafe fn along<const KEPT: bool>(p: &Recursive) {
     let tile: SharedSlice<f32> = unsafe { shared::dynamic(0, PADDED * AHEAD * if KEPT { chunks } else { 1 }) };
     // A chunk's first row in the tile, and the chunk's number of samples.
     let row = |chunk: u32| if KEPT { chunk * AHEAD } else { 0 };
-    let count = |chunk: u32| least(AHEAD, p.len - chunk * AHEAD);
+    let count = |chunk: u32| min_u32(AHEAD, p.len - chunk * AHEAD);
     let load = |chunk: u32, samples: &mut Ahead| {
-        let first = least(chunk * AHEAD + lane, p.len - 1);
+        let first = min_u32(chunk * AHEAD + lane, p.len - 1);
         let mut place = first;
         each_sample(samples, |_, sample| {
             *sample = read(place);
-            place = least(place + p.len, last + first);
+            place = min_u32(place + p.len, last + first);
         });
     };
     let place = |chunk: u32, samples: &mut Ahead| {
@@ -69,7 +69,7 @@ pub(super) unsafe fn along<const KEPT: bool>(p: &Recursive) {
     // SAFETY: row `i` is one of the tile's; column `lane` is this thread's alone until the barrier of `write`.
     let set = |i: u32, sample: f32| unsafe { tile.store(i * PADDED + lane, sample) };
 
-    let (filter, line) = (&p.coefficients, least(lane * p.len, last));
+    let (filter, line) = (&p.coefficients, min_u32(lane * p.len, last));
     let border = read(line + p.len - 1);
     let mut state = filter.begin(read(line));
     let mut ahead = Ahead::default();
@@ -79,7 +79,7 @@ pub(super) unsafe fn along<const KEPT: bool>(p: &Recursive) {
         if chunk + 1 < chunks {
             load(chunk + 1, &mut ahead);
         }
-        forth(filter, &mut state, count(chunk), |i| get(row(chunk) + i), |i, sample| set(row(chunk) + i, sample));
+        causal_pass(filter, &mut state, count(chunk), |i| get(row(chunk) + i), |i, sample| set(row(chunk) + i, sample));
         if !KEPT {
             write(chunk);
         }
@@ -92,7 +92,13 @@ pub(super) unsafe fn along<const KEPT: bool>(p: &Recursive) {
             load(chunk, &mut ahead);
             place(chunk, &mut ahead);
         }
-        back(filter, &mut state, count(chunk), |i| get(row(chunk) + i), |i, sample| set(row(chunk) + i, sample));
+        anticausal_pass(
+            filter,
+            &mut state,
+            count(chunk),
+            |i| get(row(chunk) + i),
+            |i, sample| set(row(chunk) + i, sample),
+        );
         write(chunk);
     }
 }

@@ -23,7 +23,7 @@ pub const PADDED: u32 = LINES + 1;
 
 /// Returns the smaller number. The comparison compiles to one instruction.
 #[inline(always)]
-pub fn least(a: u32, b: u32) -> u32 {
+pub fn min_u32(a: u32, b: u32) -> u32 {
     if a < b { a } else { b }
 }
 
@@ -46,7 +46,7 @@ fn each_of_batch(batch: &mut [f32; BATCH], first: u32, each: &mut impl FnMut(u32
 
 /// Feeds a sample to a pass and returns the pass's output.
 #[inline(always)]
-pub fn take(filter: &Coefficients, state: &mut State, sample: f32) -> f32 {
+pub fn filter_sample(filter: &Coefficients, state: &mut State, sample: f32) -> f32 {
     filter.advance(state, f64::from(sample));
     state[ORDER - 1] as f32
 }
@@ -54,7 +54,13 @@ pub fn take(filter: &Coefficients, state: &mut State, sample: f32) -> f32 {
 /// Runs the causal pass over samples 0 to `count`, a batch at a time. `get` reads a sample by its number, and `set`
 /// writes the output there.
 #[inline(always)]
-pub fn forth(filter: &Coefficients, state: &mut State, count: u32, get: impl Fn(u32) -> f32, set: impl Fn(u32, f32)) {
+pub fn causal_pass(
+    filter: &Coefficients,
+    state: &mut State,
+    count: u32,
+    get: impl Fn(u32) -> f32,
+    set: impl Fn(u32, f32),
+) {
     let mut i = 0;
     while i + BATCH as u32 <= count {
         let mut batch = [0.0; BATCH];
@@ -62,19 +68,25 @@ pub fn forth(filter: &Coefficients, state: &mut State, count: u32, get: impl Fn(
             batch[k] = get(i + k as u32);
         }
         for k in 0..BATCH {
-            set(i + k as u32, take(filter, state, batch[k]));
+            set(i + k as u32, filter_sample(filter, state, batch[k]));
         }
         i += BATCH as u32;
     }
     while i < count {
-        set(i, take(filter, state, get(i)));
+        set(i, filter_sample(filter, state, get(i)));
         i += 1;
     }
 }
 
-/// Runs the anticausal pass: as [`forth`], but from the last sample to the first.
+/// Runs the anticausal pass: as [`causal_pass`], but from the last sample to the first.
 #[inline(always)]
-pub fn back(filter: &Coefficients, state: &mut State, count: u32, get: impl Fn(u32) -> f32, set: impl Fn(u32, f32)) {
+pub fn anticausal_pass(
+    filter: &Coefficients,
+    state: &mut State,
+    count: u32,
+    get: impl Fn(u32) -> f32,
+    set: impl Fn(u32, f32),
+) {
     let mut i = count;
     while i >= BATCH as u32 {
         i -= BATCH as u32;
@@ -84,11 +96,11 @@ pub fn back(filter: &Coefficients, state: &mut State, count: u32, get: impl Fn(u
         }
         for k in 0..BATCH {
             let k = BATCH - 1 - k;
-            set(i + k as u32, take(filter, state, batch[k]));
+            set(i + k as u32, filter_sample(filter, state, batch[k]));
         }
     }
     while i > 0 {
         i -= 1;
-        set(i, take(filter, state, get(i)));
+        set(i, filter_sample(filter, state, get(i)));
     }
 }

@@ -28,11 +28,11 @@ pub const fn bytes_across(len: u32) -> u32 {
 }
 
 /// Filters lines along y or z. Thread blocks of [`LINES`] threads, one block per [`LINES`] lines of a slab: first all
-/// slabs of `planes`, then those of `beside`.
+/// slabs of `planes`, then those of `second_planes`.
 ///
 /// # Safety
-/// `planes` has `slabs * len * stride` samples and `beside` has `beside_slabs * len * stride`, `len` is at least 1, and
-/// the dynamic shared memory is [`bytes_across`] of `len`.
+/// `planes` has `slabs * len * stride` samples and `second_planes` has `second_slabs * len * stride`, `len` is at least
+/// 1, and the dynamic shared memory is [`bytes_across`] of `len`.
 #[kernel]
 pub unsafe fn recursive_across(p: Recursive) {
     // SAFETY: `across` has the same contract as this function.
@@ -50,11 +50,11 @@ pub unsafe fn recursive_across_long(p: Recursive) {
 }
 
 /// Filters lines along x, one per slab. Thread blocks of [`LINES`] threads, one block per [`LINES`] lines of `planes`,
-/// then one per [`LINES`] lines of `beside`.
+/// then one per [`LINES`] lines of `second_planes`.
 ///
 /// # Safety
-/// `planes` has `slabs * len` samples and `beside` has `beside_slabs * len`, `len` is at least 1, and the dynamic
-/// shared memory is [`bytes_along`] of `len`.
+/// `planes` has `slabs * len` samples and `second_planes` has `second_slabs * len`, `len` is at least 1, and the
+/// dynamic shared memory is [`bytes_along`] of `len`.
 #[kernel]
 pub unsafe fn recursive_along(p: Recursive) {
     // SAFETY: `along` has the same contract as this function.

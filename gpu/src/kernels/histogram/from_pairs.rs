@@ -29,7 +29,7 @@ pub const TOGETHER: usize = 4;
 const HALF: u32 = 1 << 15;
 
 /// Subtracted from a number that is not to be counted: the difference is in no range.
-const FAR: u32 = 1 << 31;
+const OUT_OF_RANGE_OFFSET: u32 = 1 << 31;
 
 /// Counts with 32 bits. Blocks of any size; `range + 1` words of dynamic shared memory.
 ///
@@ -233,7 +233,7 @@ unsafe fn count_tail<C: Counters>(p: &FromPairs, words: SharedSlice<u32>) {
 /// numbers unless `counted`, become the length of the range.
 #[inline(always)]
 fn numbers(p: &FromPairs, vector: [u32; 4], counted: bool) -> Numbers {
-    let first = if counted { p.range * block_idx_z() } else { FAR };
+    let first = if counted { p.range * block_idx_z() } else { OUT_OF_RANGE_OFFSET };
     let number = |number: u32| {
         let number = number.wrapping_sub(first);
         if number < p.range { number } else { p.range }

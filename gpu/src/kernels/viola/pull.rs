@@ -2,8 +2,8 @@
 
 use super::tile::{self, SLOTS, Space};
 use crate::kernels::thread_number;
-use crate::math::apart::{Apart, Far, far_pull};
-use crate::math::viola::{CHUNK, Own, Product, Scaled, Weights, pull_by};
+use crate::math::pair_distance::{Far, PairDistance, add_derivative_far};
+use crate::math::viola::{CHUNK, Own, Product, Scaled, Weights, add_derivative_by};
 use crate::math::windows::{Any, Fast, Near, Windows};
 use crate::params::Viola;
 use cuda_std::kernel;
@@ -65,14 +65,14 @@ unsafe fn pull<const R: usize, A: Windows, B: Windows, J: Far>(p: &Viola, joint:
         if segment + first < part.end {
             // SAFETY: whole warps come here, and the chunk lies in the segment.
             match unsafe { space.apart(first, ends, p.far) } {
-                Apart::Near => add(space, first, |turn, i, w| {
-                    each(&mut sums, &mine, |sum, j, r| pull_by::<B>(sum, i, w, j, joint, turn + r))
+                PairDistance::Near => add(space, first, |turn, i, w| {
+                    each(&mut sums, &mine, |sum, j, r| add_derivative_by::<B>(sum, i, w, j, joint, turn + r))
                 }),
-                Apart::Neither => add(space, first, |turn, i, w| {
-                    each(&mut sums, &mine, |sum, j, r| pull_by::<A>(sum, i, w, j, joint, turn + r))
+                PairDistance::Neither => add(space, first, |turn, i, w| {
+                    each(&mut sums, &mine, |sum, j, r| add_derivative_by::<A>(sum, i, w, j, joint, turn + r))
                 }),
-                Apart::Far => add(space, first, |turn, i, w| {
-                    each(&mut sums, &mine, |sum, j, r| far_pull::<A>(sum, i, w, j, joint, turn + r))
+                PairDistance::Far => add(space, first, |turn, i, w| {
+                    each(&mut sums, &mine, |sum, j, r| add_derivative_far::<A>(sum, i, w, j, joint, turn + r))
                 }),
             }
         }

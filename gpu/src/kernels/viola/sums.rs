@@ -2,7 +2,7 @@
 
 use super::tile::{self, SLOTS, Space};
 use crate::kernels::thread_number;
-use crate::math::apart::{Apart, Far, OfV};
+use crate::math::pair_distance::{Far, FarSums, PairDistance};
 use crate::math::viola::{CHUNK, Own, Product, Scaled, Sums};
 use crate::math::windows::{Any, Fast, Near, Windows};
 use crate::params::Viola;
@@ -76,9 +76,9 @@ unsafe fn sums<const R: usize, const S: bool, const N: usize, A: Windows, B: Win
         if segment + first < part.end {
             // SAFETY: whole warps come here, and the chunk lies in the segment.
             match unsafe { space.apart(first, ends, p.far) } {
-                Apart::Near => add::<R, S, B>(&mut sums, &mine, space, first, joint),
-                Apart::Neither => add::<R, S, A>(&mut sums, &mine, space, first, joint),
-                Apart::Far => sums = add_far::<R, S, A>(&mine, space, first, joint),
+                PairDistance::Near => add::<R, S, B>(&mut sums, &mine, space, first, joint),
+                PairDistance::Neither => add::<R, S, A>(&mut sums, &mine, space, first, joint),
+                PairDistance::Far => sums = add_far::<R, S, A>(&mine, space, first, joint),
             }
         }
         let at = me * kinds * width + lane;
@@ -130,7 +130,7 @@ fn add_far<const R: usize, const S: bool, W: Windows>(
     first: u32,
     joint: impl Far,
 ) -> [Sums<f32>; R] {
-    let mut of_v = [OfV::default(); R];
+    let mut of_v = [FarSums::default(); R];
     Space::each(first, |k, turn| {
         // SAFETY: `k` is a slot of the chunk, which has been loaded.
         let other = unsafe { space.slot(k) };

@@ -6,7 +6,7 @@
 
 use super::BLOCK;
 use crate::kernels::thread_number;
-use crate::math::apart::Apart;
+use crate::math::pair_distance::PairDistance;
 use crate::math::viola::{CHUNK, SEGMENT, Scaled, Weights};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cuda_std::shared::{self, SharedSlice};
@@ -105,10 +105,10 @@ impl Space {
     /// # Safety
     /// Whole warps call it, for a chunk of a loaded segment.
     #[inline(always)]
-    pub(super) unsafe fn apart(self, first: u32, tile: [f32; 2], far: f32) -> Apart {
+    pub(super) unsafe fn apart(self, first: u32, tile: [f32; 2], far: f32) -> PairDistance {
         let at = first + warp::lane_id();
         // SAFETY: a chunk is 64 slots, two per lane; the caller says that whole warps come here.
-        unsafe { Apart::of(tile, ends(self.slot(at).u, self.slot(at + 32).u), far) }
+        unsafe { PairDistance::of(tile, ends(self.slot(at).u, self.slot(at + 32).u), far) }
     }
 
     /// Calls `each` for every slot of the chunk from slot `first` on, unrolled by four, with the slot's number and its

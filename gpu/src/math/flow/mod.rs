@@ -39,7 +39,7 @@ pub fn through(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
 /// Converts a gradient along the moving image's axes, per voxel of that image, to one along the fixed grid's axes, per
 /// voxel of that grid: the transpose of the map's matrix times the gradient.
 #[inline(always)]
-pub fn pulled(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
+pub fn gradient_on_fixed_grid(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
     let [a, b, c] = map.rows;
     let column = |i: usize| z.mul_add(c[i], y.mul_add(b[i], x * a[i]));
     [column(0), column(1), column(2)]
@@ -94,14 +94,14 @@ pub struct Score {
 /// A voxel's force and its precision. A Gaussian window sums both over the voxels around, before [`update`] computes a
 /// displacement.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pull {
+pub struct VoxelForce {
     /// N g, where g is the gradient of the moving image; in voxels of the fixed grid times mm^-2.
     pub force: [f32; 3],
     /// D |g|^2, the inverse variance of the voxel's displacement along g, mm^-2.
     pub precision: f32,
 }
 
-impl Pull {
+impl VoxelForce {
     /// The force and precision of a voxel that does not count.
     pub const NONE: Self = Self { force: [0.0; 3], precision: 0.0 };
 
@@ -119,9 +119,9 @@ impl Pull {
 /// Computes the force at a voxel and its precision. `gradient` is per voxel of the fixed grid. `per_square` is 1 /
 /// spacing^2 of that grid along each axis, in mm^-2. It converts the gradient to mm, and the force back to voxels.
 #[inline(always)]
-pub fn pull(score: Score, gradient: [f32; 3], per_square: [f32; 3]) -> Pull {
+pub fn voxel_force(score: Score, gradient: [f32; 3], per_square: [f32; 3]) -> VoxelForce {
     let scaled = [gradient[0] * per_square[0], gradient[1] * per_square[1], gradient[2] * per_square[2]];
-    Pull {
+    VoxelForce {
         force: scaled.map(|component| score.score * component),
         precision: score.information * field::dot(scaled, gradient),
     }
@@ -150,19 +150,25 @@ pub struct Known {
 /// grid along each axis, mm^2. The difference is clamped to `limit` along each axis, because the longest step of all
 /// voxels determines by how much all steps are shortened. Displacements, differences and `limit` are in voxels.
 #[inline(always)]
-pub fn led(pull: Pull, displacement: [f32; 3], known: Known, squares: [f32; 3], (weight, limit): (f32, f32)) -> Pull {
+pub fn with_landmark(
+    pull: VoxelForce,
+    displacement: [f32; 3],
+    known: Known,
+    squares: [f32; 3],
+    (weight, limit): (f32, f32),
+) -> VoxelForce {
     let way = |i: usize| known.displacement[i] - displacement[i];
     let square = |i: usize| way(i) * way(i) * squares[i];
     let precision = known.precision * (square(0) + square(1) + square(2)).mul_add(known.precision, 1.0) * weight;
     let force = |i: usize| at_least(at_most(way(i), limit), -limit).mul_add(precision, pull.force[i]);
-    Pull { force: [force(0), force(1), force(2)], precision: pull.precision + precision }
+    VoxelForce { force: [force(0), force(1), force(2)], precision: pull.precision + precision }
 }
 
 /// Returns the displacement of the update field, in voxels, from the sums of forces and precisions around a voxel. It
 /// is the most likely displacement that the voxels share, under a normal prior with mean 0 and variance 1 / `prior`
 /// mm^2.
 #[inline(always)]
-pub fn update(sum: Pull, prior: f32) -> [f32; 3] {
+pub fn update(sum: VoxelForce, prior: f32) -> [f32; 3] {
     // The recursive Gaussian may give slightly negative numbers.
     let share = 1.0 / (at_least(sum.precision, 0.0) + prior);
     sum.force.map(|force| kept(force) * share)
@@ -304,14 +310,14 @@ pub fn variance(mean: f32, square: f32) -> f32 {
 }
 
 /// Returns the displacement of the inverse field at `to`, which leads to the point that the field takes to `to`
-/// ([`field::before`]). All in voxels of the field's grid.
+/// ([`field::inverse_point`]). All in voxels of the field's grid.
 ///
 /// # Safety
 /// As [`field::at`].
 #[inline(always)]
-pub unsafe fn way_back(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]) -> [f32; 3] {
+pub unsafe fn inverse_displacement(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]) -> [f32; 3] {
     // SAFETY: by this function's contract.
-    let [x, y, z] = unsafe { field::before(number, size, to) };
+    let [x, y, z] = unsafe { field::inverse_point(number, size, to) };
     [x - to[0], y - to[1], z - to[2]]
 }
 
@@ -320,7 +326,7 @@ pub unsafe fn way_back(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 
 /// # Safety
 /// `value` is between 0 and [`bin::FULL`].
 #[inline(always)]
-pub unsafe fn shown(value: f32) -> u16 {
+pub unsafe fn rounded_to_stored(value: f32) -> u16 {
     // SAFETY: by this function's contract.
     unsafe { (value + 0.5).to_int_unchecked() }
 }
@@ -333,7 +339,7 @@ pub unsafe fn shown(value: f32) -> u16 {
 /// # Safety
 /// As [`field::at`], of both fields.
 #[inline(always)]
-pub unsafe fn across(
+pub unsafe fn combined_displacement(
     one: impl Fn(usize) -> f32,
     two: impl Fn(usize) -> f32,
     size: [u32; 3],
@@ -342,7 +348,7 @@ pub unsafe fn across(
 ) -> [f32; 3] {
     let voxel = voxel.map(|n| n as f32);
     // SAFETY: by this function's contract.
-    let middle = unsafe { field::before(one, size, through(from, voxel)) };
+    let middle = unsafe { field::inverse_point(one, size, through(from, voxel)) };
     // SAFETY: as above.
     let way = unsafe { field::at(two, size, middle) };
     let end = through(to, [middle[0] + way[0], middle[1] + way[1], middle[2] + way[2]]);

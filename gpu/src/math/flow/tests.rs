@@ -33,7 +33,7 @@ fn a_gradient_is_taken_back_by_the_chain_rule() {
         next[axis] += 1.0;
         value(next) - value(at)
     };
-    assert_eq!(pulled(&MAP, gradient), [by(0), by(1), by(2)]);
+    assert_eq!(gradient_on_fixed_grid(&MAP, gradient), [by(0), by(1), by(2)]);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn the_force_is_the_best_step_of_its_own_model() {
     let (score, information, prior) = (0.7, 0.09, 0.02);
     let (gradient, spacing) = ([2.0, -1.0, 0.5], [1.0, 2.0, 0.5]);
     let per_square = spacing.map(|mm: f32| 1.0 / (mm * mm));
-    let step = update(pull(Score { score, information }, gradient, per_square), prior);
+    let step = update(voxel_force(Score { score, information }, gradient, per_square), prior);
     // N (g d) - D (g d)^2 / 2 - prior |d|^2 / 2, where d is in voxels and its length |d| in mm.
     let gain = |d: [f32; 3]| {
         let along = f64::from(field::dot(gradient, d));
@@ -76,7 +76,7 @@ fn the_force_is_the_best_step_of_its_own_model() {
             assert!(gain(other) < gain(step), "better along axis {axis}: {other:?} than {step:?}");
         }
     }
-    assert_eq!(update(pull(Score { score: 0.0, information }, gradient, per_square), prior), [0.0; 3]);
+    assert_eq!(update(voxel_force(Score { score: 0.0, information }, gradient, per_square), prior), [0.0; 3]);
 }
 
 #[test]
@@ -84,18 +84,19 @@ fn voxels_pull_together_as_much_as_they_know() {
     let per_square = [1.0; 3];
     // The same displacement of 2 along x, known with high precision by one voxel and with low precision by another, and
     // a voxel that does not count.
-    let [well, badly] = [40.0, 0.1]
-        .map(|information| pull(Score { score: 2.0 * information * 0.5, information }, [0.5, 0.0, 0.0], per_square));
-    let sum = |a: Pull, b: Pull| Pull {
+    let [well, badly] = [40.0, 0.1].map(|information| {
+        voxel_force(Score { score: 2.0 * information * 0.5, information }, [0.5, 0.0, 0.0], per_square)
+    });
+    let sum = |a: VoxelForce, b: VoxelForce| VoxelForce {
         force: [a.force[0] + b.force[0], a.force[1] + b.force[1], a.force[2] + b.force[2]],
         precision: a.precision + b.precision,
     };
-    for together in [sum(well, badly), sum(well, Pull::NONE)] {
+    for together in [sum(well, badly), sum(well, VoxelForce::NONE)] {
         let [x, y, z] = update(together, 1e-3);
         assert!((x - 2.0).abs() < 1e-3 && y == 0.0 && z == 0.0, "{x}");
     }
     // Without forces nothing moves, even if a filter has left a negative precision.
-    assert_eq!(update(Pull { precision: -1e-9, ..Pull::NONE }, 0.25), [0.0; 3]);
+    assert_eq!(update(VoxelForce { precision: -1e-9, ..VoxelForce::NONE }, 0.25), [0.0; 3]);
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn there_and_back_ends_where_it_began() {
     let there = Affine { rows: [[0.0, 1.0, 0.0, 0.5], [0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.25]] };
     let back = Affine { rows: [[0.0, 0.0, 1.0, -0.25], [1.0, 0.0, 0.0, -0.5], [0.0, 1.0, 0.0, 0.0]] };
     // SAFETY: the closure checks its index.
-    let way = |to| unsafe { way_back(|i| field[i], size, to) };
+    let way = |to| unsafe { inverse_displacement(|i| field[i], size, to) };
     let mut inverse = vec![0.0; 3 * 512 + interpolate::padding(size)];
     for (i, [x, y, z]) in (0..512).map(|i| (i, [i % 8, i / 8 % 8, i / 64])) {
         let way = way(through(&back, [x as f32, y as f32, z as f32]));
@@ -222,7 +223,7 @@ fn pairs_have_the_fixed_bin_fastest() {
 
 #[test]
 fn what_is_next_to_nothing_is_nothing() {
-    let small = Pull { force: [1e-16, -3e-40, 1.0], precision: 0.0 };
+    let small = VoxelForce { force: [1e-16, -3e-40, 1.0], precision: 0.0 };
     assert_eq!(update(small, 0.5), [0.0, 0.0, 2.0]);
     let field = [1e-30; 3 * 8 + 16];
     // SAFETY: the closure checks its index.

@@ -58,18 +58,19 @@ impl Smoother {
             assert!(planes.len() >= volumes * voxels, "there are fewer than {volumes} volumes");
         }
         let slabs = memories.map(|(_, volumes)| (volumes * voxels / (pass.len * pass.stride)) as u32);
-        let [planes, beside] = memories.map(|(planes, _)| planes);
+        let [planes, second_planes] = memories.map(|(planes, _)| planes);
         let (len, stride) = (pass.len as u32, pass.stride as u32);
-        let [slabs, beside_slabs] = slabs;
-        let params = Recursive { planes, beside, coefficients: pass.coefficients, len, stride, slabs, beside_slabs };
+        let [slabs, second_slabs] = slabs;
+        let params =
+            Recursive { planes, second_planes, coefficients: pass.coefficients, len, stride, slabs, second_slabs };
         let (blocks, [kept, long], [bytes, least]) = match stride {
             1 => (
-                slabs.div_ceil(LINES) + beside_slabs.div_ceil(LINES),
+                slabs.div_ceil(LINES) + second_slabs.div_ceil(LINES),
                 [RECURSIVE_ALONG, RECURSIVE_ALONG_LONG],
                 [bytes_along(len), bytes_along(1)],
             ),
             _ => (
-                (slabs + beside_slabs) * stride.div_ceil(LINES),
+                (slabs + second_slabs) * stride.div_ceil(LINES),
                 [RECURSIVE_ACROSS, RECURSIVE_ACROSS_LONG],
                 [bytes_across(len), 0],
             ),

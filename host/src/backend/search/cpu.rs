@@ -118,8 +118,9 @@ impl Costs<'_> {
     /// several, the first.
     fn best(&self, search: &Search, near: [f32; 3], weights: [f32; 3]) -> [i32; 3] {
         let [width, height, _] = search.reach.map(|reach| 2 * reach + 1);
-        let pull =
-            |axis: usize, at: usize| search::pull(weights[axis], at as i32 - search.reach[axis] as i32, near[axis]);
+        let pull = |axis: usize, at: usize| {
+            search::coupling_cost(weights[axis], at as i32 - search.reach[axis] as i32, near[axis])
+        };
         let along_x: Vec<_> = (0..width).map(|dx| pull(0, dx)).collect();
         let mut best = (f32::INFINITY, 0, 0);
         for (row, &least) in self.least.iter().enumerate() {

@@ -7,7 +7,7 @@ use super::task::{FieldView, chunk, pieces, rows, store};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::{CHUNK, Lanes};
 use gpu::math::field;
-use gpu::math::flow::{self, Pull};
+use gpu::math::flow::{self, VoxelForce};
 use gpu::math::interpolate::lerp;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -27,7 +27,7 @@ widest! {
         let [xs, ys, zs, precisions] = planes;
         let mut most = 0.0;
         for (((x, y), z), &mut precision) in xs.iter_mut().zip(ys).zip(zs).zip(precisions) {
-            let step = flow::update(Pull { force: [*x, *y, *z], precision }, prior);
+            let step = flow::update(VoxelForce { force: [*x, *y, *z], precision }, prior);
             [*x, *y, *z] = step;
             let square = field::dot(step, step);
             most = if square > most { square } else { most };

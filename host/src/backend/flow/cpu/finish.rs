@@ -111,7 +111,7 @@ pub fn known_inverse(
     }
 }
 
-/// Three planes on a grid of `size`: see [`flow::across`].
+/// Three planes on a grid of `size`: see [`flow::combined_displacement`].
 pub fn across(fields: [&FieldView; 2], size: [u32; 3], maps: [&Affine; 3]) -> Vec<f32> {
     let voxels = size.iter().map(|&n| n as usize).product::<usize>();
     let mut planes = vec![0.0; 3 * voxels];
@@ -127,7 +127,8 @@ widest! {
         for i in 0..xs.len() {
             // SAFETY: the fields have their padding.
             [xs[i], ys[i], zs[i]] = unsafe {
-                flow::across(|i| one.number(i), |i| two.number(i), one.size, maps, voxel(size, first + i))
+                let voxel = voxel(size, first + i);
+                flow::combined_displacement(|i| one.number(i), |i| two.number(i), one.size, maps, voxel)
             };
         }
     }
@@ -139,7 +140,7 @@ widest! {
         for i in 0..xs.len() {
             let to = flow::through(back, voxel(size, first + i).map(|n| n as f32));
             // SAFETY: the field has its padding.
-            [xs[i], ys[i], zs[i]] = unsafe { flow::way_back(|i| grid.number(i), grid.size, to) };
+            [xs[i], ys[i], zs[i]] = unsafe { flow::inverse_displacement(|i| grid.number(i), grid.size, to) };
         }
     }
 }

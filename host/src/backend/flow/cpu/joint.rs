@@ -9,7 +9,7 @@ use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
 use crate::threads::should_continue;
 use gpu::math::bin;
-use gpu::math::flow::{self, Pull};
+use gpu::math::flow::{self, VoxelForce};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -99,9 +99,10 @@ fn pull_chunk(task: &FlowTask, tables: &Tables, per_square: [f32; 3], (row, x): 
         let information = |i: u32| unsafe { *tables.information.as_ptr().offset(i as i32 as isize) };
         // SAFETY: both are stored values, or interpolated between stored values.
         let score = unsafe { flow::score(scores, information, tables.bins, [fixed[l], moving[l]]) };
-        let gradient = flow::pulled(&task.map, [slopes[0][l] * scale, slopes[1][l] * scale, slopes[2][l] * scale]);
-        let pull = flow::pull(score, gradient, per_square);
-        put(&mut out, l, if counts[l] { pull } else { Pull::NONE });
+        let gradient =
+            flow::gradient_on_fixed_grid(&task.map, [slopes[0][l] * scale, slopes[1][l] * scale, slopes[2][l] * scale]);
+        let pull = flow::voxel_force(score, gradient, per_square);
+        put(&mut out, l, if counts[l] { pull } else { VoxelForce::NONE });
     }
     out
 }

@@ -10,7 +10,7 @@ use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
 use crate::threads::{mapped, should_continue};
 use gpu::math::bin;
-use gpu::math::flow::{self, Moments, Pull};
+use gpu::math::flow::{self, Moments, VoxelForce};
 use rayon::prelude::*;
 
 /// The local mean and variance of the fixed image, as two planes.
@@ -137,9 +137,9 @@ fn pull_chunk(task: &FlowTask, means: &[Lanes; 5], per_square: [f32; 3], (row, x
     let mut out = [[0.0; CHUNK]; 4];
     for l in 0..CHUNK {
         let (_, score) = moments(means, l).score([fixed[l], moving[l]]);
-        let gradient = flow::pulled(&task.map, [slopes[0][l], slopes[1][l], slopes[2][l]]);
-        let pull = flow::pull(score, gradient, per_square);
-        put(&mut out, l, if counts[l] { pull } else { Pull::NONE });
+        let gradient = flow::gradient_on_fixed_grid(&task.map, [slopes[0][l], slopes[1][l], slopes[2][l]]);
+        let pull = flow::voxel_force(score, gradient, per_square);
+        put(&mut out, l, if counts[l] { pull } else { VoxelForce::NONE });
     }
     out
 }

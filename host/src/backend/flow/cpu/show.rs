@@ -34,7 +34,7 @@ widest! {
                 let moving = fine_linear(task.moving, task.moving_size, &positions);
                 for l in 0..CHUNK.min(width - x) {
                     // SAFETY: interpolated values lie between stored ones.
-                    shown[x + l] = if inside[l] { unsafe { flow::shown(moving[l]) } } else { 0 };
+                    shown[x + l] = if inside[l] { unsafe { flow::rounded_to_stored(moving[l]) } } else { 0 };
                     seen[x + l] = u8::from(counts[l]);
                 }
             }

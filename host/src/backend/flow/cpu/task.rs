@@ -7,7 +7,7 @@
 use crate::backend::flow::Half;
 use crate::backend::lanes::{CHUNK, Lanes};
 use crate::threads::should_continue;
-use gpu::math::flow::{self, Pull};
+use gpu::math::flow::{self, VoxelForce};
 use gpu::math::{bin, interpolate};
 use gpu::params::Affine;
 use rayon::prelude::*;
@@ -92,7 +92,7 @@ fn store_one(row: &mut [f32], x: usize, chunk: &Lanes) {
 
 /// Writes a voxel's force and precision into lane `l` of three chunks of force and one of precision.
 #[inline(always)]
-pub fn put(chunks: &mut [Lanes; 4], l: usize, Pull { force: [x, y, z], precision }: Pull) {
+pub fn put(chunks: &mut [Lanes; 4], l: usize, VoxelForce { force: [x, y, z], precision }: VoxelForce) {
     for (chunk, number) in chunks.iter_mut().zip([x, y, z, precision]) {
         chunk[l] = number;
     }
@@ -101,7 +101,7 @@ pub fn put(chunks: &mut [Lanes; 4], l: usize, Pull { force: [x, y, z], precision
 /// How a metric's forces and precisions are written to their planes.
 #[derive(Clone, Copy)]
 pub struct Share {
-    /// 1 / spacing^2, as [`flow::pull`] takes it.
+    /// 1 / spacing^2, as [`flow::voxel_force`] takes it.
     pub per_square: [f32; 3],
     /// The factor of the forces and precisions.
     pub weight: f32,
@@ -109,8 +109,8 @@ pub struct Share {
     pub adds: bool,
 }
 
-/// Writes or adds a chunk of forces and precisions to a row of each plane, as [`Pull::added`] does, and leaves out what
-/// is beyond the end of the row.
+/// Writes or adds a chunk of forces and precisions to a row of each plane, as [`VoxelForce::added`] does, and leaves
+/// out what is beyond the end of the row.
 #[inline(always)]
 pub fn write_pulls(planes: &mut [&mut [f32]; 4], x: usize, pulls: &[Lanes; 4], share: Share) {
     for (row, pull) in planes.iter_mut().zip(pulls) {

@@ -18,7 +18,7 @@ pub struct FieldOnDevice<Q: Queue> {
     /// A second memory of the size of the field. It holds the forces, then the update field, then the field after the
     /// step.
     pub scratch: Q::Memory<f32>,
-    /// One precision per voxel: see [`gpu::math::flow::Pull`].
+    /// One precision per voxel: see [`gpu::math::flow::VoxelForce`].
     pub precision: Q::Memory<f32>,
     /// The bits of the square of the update field's largest displacement. Steps use the two in turn, selected by
     /// `exchanged`; a step sets the one of the next step to 0.

@@ -126,8 +126,8 @@ widest! {
     }
 }
 
-/// The derivative of the mutual information by v of a sample of A, for each pair of levels: [`gpu::math::viola::pull`]
-/// summed over B.
+/// The derivative of the mutual information by v of a sample of A, for each pair of levels:
+/// [`gpu::math::viola::add_derivative`] summed over B.
 fn pulls(b: &Table, densities: &[[Densities; SIDE]], kernels: &WindowTables) -> Table {
     let weigh = |weight: fn(&Densities) -> f32| -> Table {
         let line = |(counts, densities): (&Line, &[Densities; SIDE])| {

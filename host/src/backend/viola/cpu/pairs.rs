@@ -185,7 +185,7 @@ impl<J: Joint> Terms<1> for Pulls<'_, J> {
         for &(i, weights) in &self.b[chunk * CHUNK..][..CHUNK] {
             for l in 0..LANES {
                 let j = Scaled { u: self.tile[0][l], v: self.tile[1][l] };
-                sums[l] = viola::pull(sums[l], i, weights, j, self.joint);
+                sums[l] = viola::add_derivative(sums[l], i, weights, j, self.joint);
             }
         }
         [sums]

@@ -13,7 +13,7 @@ use cuda_std::GpuFloat;
 pub trait Far: Joint {
     /// Returns the sum of the joint window over a chunk, and the sum of the joint window times the difference of moving
     /// intensities.
-    fn sums(self, of_v: OfV) -> [f32; 2];
+    fn sums(self, of_v: FarSums) -> [f32; 2];
 
     /// Returns [`Joint::weight`] of such a pair, from its window of v.
     fn far_weight(self, window_of_v: f32, weights: Weights) -> f32;
@@ -21,7 +21,7 @@ pub trait Far: Joint {
 
 impl Far for Product {
     #[inline(always)]
-    fn sums(self, of_v: OfV) -> [f32; 2] {
+    fn sums(self, of_v: FarSums) -> [f32; 2] {
         [LEAST * of_v.window, LEAST * of_v.slope]
     }
 
@@ -33,7 +33,7 @@ impl Far for Product {
 
 impl Far for Own {
     #[inline(always)]
-    fn sums(self, of_v: OfV) -> [f32; 2] {
+    fn sums(self, of_v: FarSums) -> [f32; 2] {
         [LEAST * LEAST * CHUNK as f32, LEAST * LEAST * of_v.difference]
     }
 
@@ -46,13 +46,13 @@ impl Far for Own {
 /// Sums over a far chunk: of the windows of v, of the differences of v times their windows, and of the differences of
 /// v.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct OfV {
+pub struct FarSums {
     window: f32,
     slope: f32,
     difference: f32,
 }
 
-impl OfV {
+impl FarSums {
     /// Adds sample `j` of the chunk for sample `i`. Without `SLOPE`, only the sum of the windows is needed.
     #[inline(always)]
     pub fn add<const SLOPE: bool, W: Windows>(&mut self, i: Scaled, j: Scaled, turn: u32) {
@@ -74,16 +74,23 @@ impl OfV {
     }
 }
 
-/// [`pull`](super::viola::pull) for a far pair, with windows computed as `W` says.
+/// [`add_derivative`](super::viola::add_derivative) for a far pair, with windows computed as `W` says.
 #[inline(always)]
-pub fn far_pull<W: Windows>(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Far, turn: u32) -> f32 {
+pub fn add_derivative_far<W: Windows>(
+    sum: f32,
+    i: Scaled,
+    weights: Weights,
+    j: Scaled,
+    joint: impl Far,
+    turn: u32,
+) -> f32 {
     let d = i.v - j.v;
     d.mul_add(joint.far_weight(W::v_alone(d, turn), weights), sum)
 }
 
 /// How far apart the fixed intensities of two sets of samples are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Apart {
+pub enum PairDistance {
     /// Those of all pairs differ by at most [`gauss::REACH`].
     Near,
     /// Those of all pairs differ so much that the windows of u and the joint windows have their least value.
@@ -92,7 +99,7 @@ pub enum Apart {
     Neither,
 }
 
-impl Apart {
+impl PairDistance {
     /// Compares two sets by the least and the greatest scaled fixed intensity of each. `far` is the difference from
     /// which on the joint window has its least value, too.
     #[inline(always)]
@@ -112,7 +119,7 @@ impl Apart {
 
 #[cfg(test)]
 mod tests {
-    use super::super::viola::{pull, pull_by};
+    use super::super::viola::{add_derivative, add_derivative_by};
     use super::super::windows::{Any, Near};
     use super::*;
 
@@ -127,30 +134,31 @@ mod tests {
 
     fn check(joint: impl Far) {
         let at = samples(0.0, 7);
-        for (distance, expected) in [(0.0, Apart::Near), (5.0, Apart::Neither), (30.0, Apart::Far)] {
+        for (distance, expected) in [(0.0, PairDistance::Near), (5.0, PairDistance::Neither), (30.0, PairDistance::Far)]
+        {
             let chunk = samples(distance, 3);
             let ends = |samples: &[Scaled]| {
                 let u = samples.iter().map(|sample| sample.u);
                 [u.clone().fold(f32::INFINITY, f32::min), u.fold(0.0, f32::max)]
             };
-            assert_eq!(Apart::of(ends(&at), ends(&chunk), 20.0), expected);
-            assert_eq!(Apart::of(ends(&chunk), ends(&at), 20.0), expected);
+            assert_eq!(PairDistance::of(ends(&at), ends(&chunk), 20.0), expected);
+            assert_eq!(PairDistance::of(ends(&chunk), ends(&at), 20.0), expected);
             for &i in &at {
-                let (mut sums, mut near, mut far) = (Sums::default(), Sums::default(), OfV::default());
+                let (mut sums, mut near, mut far) = (Sums::default(), Sums::default(), FarSums::default());
                 let weights = Weights { v: 0.3, joint: 1e9 };
                 let mut pulls = [0.0; 3];
                 for &j in &chunk {
                     sums.add::<true>(i, j, joint);
                     near.add_by::<true, Near>(i, j, joint, 0);
                     far.add::<true, Any>(i, j, 0);
-                    pulls[0] = pull(pulls[0], j, weights, i, joint);
-                    pulls[1] = pull_by::<Near>(pulls[1], j, weights, i, joint, 0);
-                    pulls[2] = far_pull::<Any>(pulls[2], j, weights, i, joint, 0);
+                    pulls[0] = add_derivative(pulls[0], j, weights, i, joint);
+                    pulls[1] = add_derivative_by::<Near>(pulls[1], j, weights, i, joint, 0);
+                    pulls[2] = add_derivative_far::<Any>(pulls[2], j, weights, i, joint, 0);
                 }
                 match expected {
-                    Apart::Near => assert_eq!((near, pulls[1]), (sums, pulls[0])),
-                    Apart::Far => assert_eq!((far.all(joint), pulls[2]), (sums, pulls[0])),
-                    Apart::Neither => (),
+                    PairDistance::Near => assert_eq!((near, pulls[1]), (sums, pulls[0])),
+                    PairDistance::Far => assert_eq!((far.all(joint), pulls[2]), (sums, pulls[0])),
+                    PairDistance::Neither => (),
                 }
             }
         }
