@@ -184,9 +184,9 @@ fn fences(voxels: &[f32]) -> Option<(f64, f64)> {
     let all = Bulk::of(&sorted)?.fences();
     // Padding outside the field of view may be a large part of the image. The rest then has a background of its own, air.
     let padding = sorted.partition_point(|voxel| *voxel == sorted[0]);
-    let beside = Bulk::of(&sorted[padding..]).filter(|bulk| bulk.has_background && padding >= FEWEST);
-    let without = beside.and_then(|bulk| bulk.fences()).filter(|fences| f64::from(sorted[0]) < fences.0);
-    without.or(all)
+    let rest = if padding < FEWEST { None } else { Bulk::of(&sorted[padding..]) };
+    let without_padding = rest.filter(|bulk| bulk.has_background).and_then(|bulk| bulk.fences());
+    without_padding.filter(|fences| f64::from(sorted[0]) < fences.0).or(all)
 }
 
 /// The bulk of the intensities of an image: its background, and its content without tails.

@@ -306,9 +306,6 @@ impl Run<'_> {
 
     /// Evaluates the metric on the finest level, with the headers' alignment and at `to`, for `values`.
     fn evaluate_on_finest(&mut self, levels: &Levels, to: &DAffine3) -> Result<()> {
-        if !self.options.metric.has_gradient() {
-            return Ok(());
-        }
         let images = self.options.metric.prepare(levels.images(0, Some(*to))?)?;
         let loaded = images.load(self.case.backend)?;
         let mut metric = LevelMetric::new(images.grids(), loaded, self.options.metric.worst(), self.case.observer);

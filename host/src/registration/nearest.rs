@@ -62,10 +62,12 @@ fn near(
     let Some(foregrounds) = Foregrounds::of(read.each_ref(), [&[], &[]])? else { return Ok(None) };
     let Some(to) = foregrounds.nearest(options.dof, |point| map.transform_point3(point)) else { return Ok(None) };
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-    let mut seconds = affine.seconds;
-    let levels = timed(&mut seconds.pyramid, || Levels::new(&read, options, backend))?;
-    let mut run = Case { fixed, moving, read: &read, backend, observer }.new_run(&read, options, seconds);
-    run.evaluate_on_finest(&levels, &to)?;
+    let mut run = Case { fixed, moving, read: &read, backend, observer }.new_run(&read, options, affine.seconds);
+    // Others are evaluated at full resolution at the end.
+    if options.metric.has_gradient() {
+        let levels = timed(&mut run.seconds.pyramid, || Levels::new(&read, options, backend))?;
+        run.evaluate_on_finest(&levels, &to)?;
+    }
     run.levels = affine.levels;
     let race = Race::decided("affine", map, to, affine.started.candidates);
     let mut near = run.finish(&race, None)?;
