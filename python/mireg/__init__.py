@@ -18,12 +18,12 @@ from mireg._errors import DeviceError, Fault, FileError, InputError, UntrustedEr
 
 if TYPE_CHECKING:
     from mireg._engine import Engine
-    from mireg._functions import apply, deform, devices, evaluate, mesh, metric, points, register
+    from mireg._functions import deform, devices, evaluate, mesh, metric, register
     from mireg._image import Image
     from mireg._mireg import __version__
     from mireg._results import Deformation, Mesh, Registration, Result, Template
     from mireg._template import template
-    from mireg._transform import Transform
+    from mireg._transform import Transform, apply, points
 
 # In the order of the API's pages.
 __all__ = [
@@ -54,12 +54,12 @@ __all__ = [
 
 _WHERE = {
     "_engine": ("Engine",),
-    "_functions": ("apply", "deform", "devices", "evaluate", "mesh", "metric", "points", "register"),
+    "_functions": ("deform", "devices", "evaluate", "mesh", "metric", "register"),
     "_image": ("Image",),
     "_mireg": ("__version__",),
     "_results": ("Deformation", "Mesh", "Registration", "Result", "Template"),
     "_template": ("template",),
-    "_transform": ("Transform",),
+    "_transform": ("Transform", "apply", "points"),
 }
 
 

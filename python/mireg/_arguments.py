@@ -1,35 +1,19 @@
-"""Converts the arguments of functions to words of a command line and to objects in memory, and checks the results."""
+"""Converts the arguments of functions to words of a command line and to objects in memory."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any
+
+import numpy as np
 
 from mireg import _mireg
 from mireg._engine import Engine
-from mireg._errors import InputError, UntrustedError
+from mireg._errors import InputError
 from mireg._image import frame_of
 from mireg._kinds import grid_of, is_image, is_path, voxels_in_place, voxels_of
-from mireg._listener import log
-from mireg._results import Result
-from mireg._transform import Transform, rows_of
-
-Found = TypeVar("Found", bound=Result)
-
-
-def checked(found: Found, check: bool) -> Found:
-    """Log the notes and warnings of a result, and return it.
-
-    Raises UntrustedError if the result should not be used, unless ``check`` is False.
-    """
-    log_notes(found.report["notes"])
-    for warning in found.warnings:
-        log.warning("%s", warning)
-    if check and found.trust == "failed":
-        grave = ", ".join(warning["name"] for warning in found.report["warnings"] if warning["grave"])
-        raise UntrustedError(f"the result should not be used ({grave}); look at .result of this error", found)
-    return found
+from mireg._types import Array
 
 
 def extra_words(images: Any, which: str, held: dict[str, Any]) -> list[str]:
@@ -41,7 +25,7 @@ def extra_words(images: Any, which: str, held: dict[str, Any]) -> list[str]:
 
 def listed(given: Any) -> list[Any]:
     """Return one or several of what is asked for as a list."""
-    one = isinstance(given, Transform) or is_image(given) or not isinstance(given, Iterable)
+    one = is_image(given) or not isinstance(given, Iterable)
     return [given] if one else list(given)
 
 
@@ -86,6 +70,21 @@ def engine_of(engine: Engine | None, options: dict[str, Any]) -> _mireg.Engine |
     return engine._engine
 
 
+def rows_of(points: Any, name: str) -> Array:
+    """Return points as rows of three numbers, with z = 0 in 2-D."""
+    given = np.asarray(points, dtype=np.float64)
+    if given.ndim not in (1, 2) or given.shape[-1] not in (2, 3):
+        raise InputError(f"{name} has shape {given.shape}; give (3,) or (n, 3), or (2,) or (n, 2) in 2-D")
+    given = np.atleast_2d(given)
+    wrong = ~np.isfinite(given).all(axis=1)
+    if wrong.any():
+        row = wrong.argmax()
+        raise InputError(f"{name} has {given[row].tolist()} in row {row}, which is no point; leave it out")
+    rows = np.zeros((len(given), 3))
+    rows[:, : given.shape[1]] = given
+    return rows
+
+
 def points_of(points: Any, name: str, frame: str | None) -> list[list[float]]:
     """Return points as rows, LPS mm."""
     if frame is None:
@@ -105,8 +104,3 @@ def points_words(given: dict[str, Any], frame: str | None, held: dict[str, Any])
             held[name.removeprefix("fixed_")] = points_of(points, name, frame)
             given[name] = name
     return {**given, "frame": frame.lower()} if said and frame else given
-
-
-def log_notes(notes: list[str]) -> None:
-    for note in notes:
-        log.info("%s", note)

@@ -7,17 +7,14 @@ import os
 from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
 
-import numpy as np
-
 from mireg import _mireg
-from mireg._arguments import checked, engine_of, extra_words, files_alone, listed, log_notes, name_of, placed, points_words
+from mireg._arguments import engine_of, extra_words, files_alone, name_of, placed, points_words
 from mireg._engine import Engine
 from mireg._errors import InputError
-from mireg._grid import array_of
 from mireg._image import Frame
-from mireg._kinds import is_path, like as like_of, voxels_of
-from mireg._listener import Progress, RunListener
-from mireg._results import Deformation, Mesh, Registration
+from mireg._kinds import is_path, voxels_of
+from mireg._listener import Progress, RunListener, log_notes
+from mireg._results import Deformation, Mesh, Registration, checked
 from mireg._transform import Transform, of
 from mireg._types import Returned
 from mireg._words import words
@@ -171,78 +168,6 @@ def mesh(
     if isinstance(start, Transform) and init is not None:
         raise InputError("the argument '--start <TRANSFORM>' cannot be used with '--init <START|FILE>'; see --help")
     return _registered(Mesh, "mesh", options, start="start")
-
-
-def apply(
-    image: Any,
-    *,
-    like: Any,
-    transform: Any = (),
-    from_: str | None = None,
-    invert: bool = False,
-    interpolation: str | None = None,
-    labels: bool = False,
-    outside: float | None = None,
-    spacing: float | Sequence[float] | None = None,
-    series: str | None = None,
-    volume: int | str | None = None,
-    channel: int | str | None = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    engine: Engine | None = None,
-) -> Any:
-    """Resample ``image`` on the grid of ``like``, and return an image of the same kind as ``like``.
-
-    >>> labels = mireg.apply("labels.nii.gz", like="ct.nii.gz", transform="transform.tfm", labels=True)
-
-    ``transform`` is a :class:`mireg.Transform`, a path, or a list of these, which are applied to a point of ``like`` in
-    this order. Integers are rounded and clamped. The options are those of ``mireg apply --help``.
-    """
-    transforms = [] if transform is None else listed(transform)
-    options = {
-        **{"from": from_, "invert": invert, "interpolation": interpolation, "labels": labels, "outside": outside},
-        **{"spacing": spacing, "series": series, "volume": volume, "channel": channel},
-        **{"backend": backend, "threads": threads},
-    }
-    files_alone(image, "image", options, ("series", "volume", "channel"))
-    held: dict[str, Any] = {}
-    names = [name_of(image, "image", held)]
-    options["like"] = placed(like, "like", held)
-    if all(map(is_path, transforms)):
-        given = [f"--transform={os.fspath(path)}" for path in transforms]
-    else:
-        chain = [of(one, "transform", format=from_)._core for one in transforms]
-        options.pop("from", None)
-        held["transform"] = chain[0]
-        for following in chain[1:]:
-            held["transform"] = held["transform"].then(following)
-        given = ["--transform=transform"]
-    opened = engine_of(engine, options)
-    line = words("apply", names, options)
-    found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, RunListener(), False)
-    log_notes(found[3])
-    assert found[1] is not None
-    array, grid = array_of(found[1])
-    return like_of(like, array, None if spacing is None else grid, grid)
-
-
-def points(
-    xyz: Any, transform: Any, *, frame: Frame, invert: bool = False, check: bool = True
-) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Map points of the fixed image to the moving image, mm in ``frame``; with ``invert``, the other way round.
-
-    >>> mireg.points([[10.0, -20.0, 30.0]], "transform.tfm", frame="RAS")
-
-    ``xyz`` has the shape (3,) or (n, 3), or (2,) or (n, 2) in 2-D. ``transform`` is as for :func:`mireg.apply`, and
-    ``check`` as for :meth:`mireg.Transform.inverse`. The command ``mireg points`` transforms files of landmarks.
-    """
-    transforms = [of(one, "transform") for one in listed(transform)]
-    found = np.asarray(xyz, dtype=np.float64)
-    for one in reversed(transforms) if invert else transforms:
-        found = one.points(found, frame=frame, invert=invert, check=False)
-    for one in transforms if invert else ():
-        found = one._unfolded(found, check)
-    return found
 
 
 def metric(

@@ -66,6 +66,12 @@ class RunListener:
             self._bar.close()
 
 
+def log_notes(notes: list[str]) -> None:
+    """Log the notes of a command."""
+    for note in notes:
+        log.info("%s", note)
+
+
 def _bar() -> Any:
     try:
         from tqdm.auto import tqdm

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import html
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 from mireg import _mireg
+from mireg._errors import UntrustedError
 from mireg._grid import array_of
 from mireg._kinds import like
+from mireg._listener import log, log_notes
 from mireg._transform import Transform
 from mireg._types import Numbers
+
+Found = TypeVar("Found", bound="Result")
 
 
 class Result:
@@ -152,3 +156,17 @@ class Template(Result):
 
     def __repr__(self) -> str:
         return self._line(f"of {len(self.transforms)} images, {len(self.report['rounds'])} rounds")
+
+
+def checked(found: Found, check: bool) -> Found:
+    """Log the notes and warnings of a result, and return it.
+
+    Raises UntrustedError if the result should not be used, unless ``check`` is False.
+    """
+    log_notes(found.report["notes"])
+    for warning in found.warnings:
+        log.warning("%s", warning)
+    if check and found.trust == "failed":
+        grave = ", ".join(warning["name"] for warning in found.report["warnings"] if warning["grave"])
+        raise UntrustedError(f"the result should not be used ({grave}); look at .result of this error", found)
+    return found

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mireg import _mireg
-from mireg._arguments import checked, engine_of, files_alone, listed, placed
+from mireg._arguments import engine_of, files_alone, listed, placed
 from mireg._engine import Engine
 from mireg._kinds import is_path, voxels_of
 from mireg._listener import Progress, RunListener
-from mireg._results import Template
+from mireg._results import Template, checked
 from mireg._types import Path
 from mireg._words import words
 

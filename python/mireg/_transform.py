@@ -1,21 +1,25 @@
-"""Transforms."""
+"""Transforms, and what they do to images and points."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
 
 from mireg import _mireg
+from mireg._arguments import engine_of, files_alone, listed, name_of, placed, rows_of
+from mireg._engine import Engine
 from mireg._errors import InputError, UntrustedError
-from mireg._grid import Grid
+from mireg._grid import Grid, array_of
 from mireg._image import Frame, frame_of
-from mireg._kinds import grid_of
-from mireg._types import Path
+from mireg._kinds import grid_of, is_path, like as like_of
+from mireg._listener import RunListener, log_notes
+from mireg._types import Array, Path
+from mireg._words import words
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
 Back = TypeVar("Back")
 
 
@@ -135,8 +139,6 @@ class Transform:
 
     def apply(self, image: Any, *, like: Any, **options: Any) -> Any:
         """Resample ``image``, a moving image, on the grid of ``like``: see :func:`mireg.apply`."""
-        from mireg._functions import apply
-
         return apply(image, like=like, transform=self, **options)
 
     def to_sitk(self) -> Any:
@@ -164,21 +166,6 @@ class Transform:
             return f"<mireg.Transform: {', then '.join(kinds)}>"
         lines = np.array2string(self.matrix(frame="RAS"), precision=4, suppress_small=True)
         return f"<mireg.Transform: {', then '.join(kinds) or 'identity'}; RAS mm, fixed to moving:\n{lines}>"
-
-
-def rows_of(points: Any, name: str) -> Array:
-    """Return points as rows of three numbers, with z = 0 in 2-D."""
-    given = np.asarray(points, dtype=np.float64)
-    if given.ndim not in (1, 2) or given.shape[-1] not in (2, 3):
-        raise InputError(f"{name} has shape {given.shape}; give (3,) or (n, 3), or (2,) or (n, 2) in 2-D")
-    given = np.atleast_2d(given)
-    wrong = ~np.isfinite(given).all(axis=1)
-    if wrong.any():
-        row = wrong.argmax()
-        raise InputError(f"{name} has {given[row].tolist()} in row {row}, which is no point; leave it out")
-    rows = np.zeros((len(given), 3))
-    rows[:, : given.shape[1]] = given
-    return rows
 
 
 def _grid(image: Any, name: str) -> Grid | None:
@@ -223,3 +210,75 @@ def of(transform: Any, name: str, fixed: Grid | None = None, moving: Grid | None
     raise TypeError(
         f"{name} is a {type(transform).__name__}; give a path or a mireg.Transform, such as mireg.Transform(matrix, frame='RAS')"
     )
+
+
+def apply(
+    image: Any,
+    *,
+    like: Any,
+    transform: Any = (),
+    from_: str | None = None,
+    invert: bool = False,
+    interpolation: str | None = None,
+    labels: bool = False,
+    outside: float | None = None,
+    spacing: float | Sequence[float] | None = None,
+    series: str | None = None,
+    volume: int | str | None = None,
+    channel: int | str | None = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    engine: Engine | None = None,
+) -> Any:
+    """Resample ``image`` on the grid of ``like``, and return an image of the same kind as ``like``.
+
+    >>> labels = mireg.apply("labels.nii.gz", like="ct.nii.gz", transform="transform.tfm", labels=True)
+
+    ``transform`` is a :class:`mireg.Transform`, a path, or a list of these, which are applied to a point of ``like`` in
+    this order. Integers are rounded and clamped. The options are those of ``mireg apply --help``.
+    """
+    transforms = [] if transform is None else listed(transform)
+    options = {
+        **{"from": from_, "invert": invert, "interpolation": interpolation, "labels": labels, "outside": outside},
+        **{"spacing": spacing, "series": series, "volume": volume, "channel": channel},
+        **{"backend": backend, "threads": threads},
+    }
+    files_alone(image, "image", options, ("series", "volume", "channel"))
+    held: dict[str, Any] = {}
+    names = [name_of(image, "image", held)]
+    options["like"] = placed(like, "like", held)
+    if all(map(is_path, transforms)):
+        given = [f"--transform={os.fspath(path)}" for path in transforms]
+    else:
+        chain = [of(one, "transform", format=from_)._core for one in transforms]
+        options.pop("from", None)
+        held["transform"] = chain[0]
+        for following in chain[1:]:
+            held["transform"] = held["transform"].then(following)
+        given = ["--transform=transform"]
+    opened = engine_of(engine, options)
+    line = words("apply", names, options)
+    found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, RunListener(), False)
+    log_notes(found[3])
+    assert found[1] is not None
+    array, grid = array_of(found[1])
+    return like_of(like, array, None if spacing is None else grid, grid)
+
+
+def points(
+    xyz: Any, transform: Any, *, frame: Frame, invert: bool = False, check: bool = True
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Map points of the fixed image to the moving image, mm in ``frame``; with ``invert``, the other way round.
+
+    >>> mireg.points([[10.0, -20.0, 30.0]], "transform.tfm", frame="RAS")
+
+    ``xyz`` has the shape (3,) or (n, 3), or (2,) or (n, 2) in 2-D. ``transform`` is as for :func:`mireg.apply`, and
+    ``check`` as for :meth:`mireg.Transform.inverse`. The command ``mireg points`` transforms files of landmarks.
+    """
+    transforms = [of(one, "transform") for one in listed(transform)]
+    found = np.asarray(xyz, dtype=np.float64)
+    for one in reversed(transforms) if invert else transforms:
+        found = one.points(found, frame=frame, invert=invert, check=False)
+    for one in transforms if invert else ():
+        found = one._unfolded(found, check)
+    return found

@@ -11,6 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from mireg._mireg import Averaged, Finished, Transform
 
+Array = np.ndarray[Any, np.dtype[np.float64]]
 Vector = tuple[float, float, float]
 Rows = tuple[Vector, Vector, Vector]
 Row = tuple[float, ...]
