@@ -137,7 +137,7 @@ def _nibabel_like(image: Any, array: Array, grid: Grid | None) -> Any:
     except Exception:  # A type that such files do not hold.
         array = array.astype(np.float32)
         header.set_data_dtype(np.float32)
-    if "cal_max" in header.keys():
+    if "cal_max" in getattr(header, "keys", tuple)():  # Not all headers are mappings: MINC's are not.
         header["cal_max"] = header["cal_min"] = 0
     return type(image)(_shaped(array, image.shape, grid), affine, header)
 

@@ -140,6 +140,8 @@ def test_deform_takes_extra_images(pair, files, tmp_path):
     assert np.array_equal(found.jacobian.array, mireg.deform(*files, **paths, **options).jacobian.array)
     alone = mireg.deform(fixed, moving, fixed_extra=fixed, moving_extra=moving, **options)
     assert alone.report["channels"] == 2
+    none = mireg.deform(fixed, moving, fixed_extra=None, moving_extra=None, **options)
+    assert none.report["channels"] == 1
     with pytest.raises(mireg.InputError, match="give as many moving"):
         mireg.deform(fixed, moving, fixed_extra=fixed)
 
