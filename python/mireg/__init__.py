@@ -4,10 +4,10 @@
 >>> found = mireg.register("ct.nii.gz", "mr.nii.gz")
 >>> found.transform.matrix(frame="RAS")
 
-A transform maps a point of the fixed image to the corresponding point of the moving image, in mm. An image is a path, an
-image of nibabel, SimpleITK, itk or ANTsPy, or a :class:`mireg.Image`: an array with its affine. Options have the names,
-values and defaults of the command line, with underscores for dashes: ``--fixed-mask`` is ``fixed_mask=``. None stands
-for the default. ``from_`` is ``--from``, since ``from`` is a keyword of Python.
+A transform maps a point of the fixed image to the corresponding point of the moving image, in mm. An image is a path,
+an image of nibabel, SimpleITK, itk or ANTsPy, or a :class:`mireg.Image`: an array with its affine. Options have the
+names, values and defaults of the command line, with underscores for dashes: ``--fixed-mask`` is ``fixed_mask=``. None
+stands for the default. ``from_`` is ``--from``, since ``from`` is a keyword of Python.
 """
 
 # Names are imported from their modules when they are first used, so that ``import mireg`` takes milliseconds.

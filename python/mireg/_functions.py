@@ -377,7 +377,10 @@ def _measured(outcome: Outcome) -> dict[str, Any]:
 
 
 def _registered(made: type[Found], command: str, options: dict[str, Any], start: str) -> Found:
-    """Run a command that registers, and return its checked result; ``start`` names the option for the initial transform."""
+    """Run a command that registers, and return its checked result.
+
+    ``start`` names the option that takes an initial transform.
+    """
     fixed, check, progress = options["fixed"], options.pop("check"), options.pop("progress")
     with RunListener(progress) as listener:
         outcome = _run(command, options, start, listener)
@@ -400,7 +403,9 @@ def _run(command: str, options: dict[str, Any], start: str, listener: RunListene
             held[which] = voxels_of(options.pop(which), which)
     landmarks = {which: options.pop(which, None) for which in ("fixed_points", "moving_points")}
     options |= points_words(landmarks, options.pop("frame", None), held)
-    extra = [word for which in ("fixed_extra", "moving_extra") for word in extra_words(options.pop(which, None), which, held)]
+    extra = []
+    for which in ("fixed_extra", "moving_extra"):
+        extra += extra_words(options.pop(which, None), which, held)
     if options.get(start) is not None and not is_path(options[start]):
         held["transform"] = as_transform(options.pop(start), start)._core
     return run(command, names, options, held, repeated=extra, engine=engine, listener=listener)

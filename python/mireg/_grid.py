@@ -71,12 +71,14 @@ def grid_of_affine(name: str, shape: tuple[int, ...], affine: Any, to_lps: Any) 
 
 
 def grid_of_itk(name: str, size: Any, spacing: Any, direction: Any, origin: Any) -> Grid:
-    """Return the grid of an image of ITK with two or three axes: mm, LPS, the rows of the direction."""
+    """Return the grid of an image in ITK's convention: mm, LPS, direction as a matrix or its rows in one list."""
     axes = len(size)
+    if axes > 3:
+        raise InputError(f"{name}: has {axes} axes; take one volume of it")
     turn = np.eye(3)
     turn[:axes, :axes] = np.asarray(direction, dtype=np.float64).reshape(axes, axes)
-    filled = [*map(float, spacing), 1.0][:3], [*map(float, origin), 0.0][:3]
-    return Grid(name, size_of(name, tuple(size)), vector(filled[0]), rows(turn), vector(filled[1]))
+    spacing, origin = [*spacing, 1.0][:3], [*origin, 0.0][:3]
+    return Grid(name, size_of(name, tuple(size)), vector(spacing), rows(turn), vector(origin))
 
 
 def size_of(name: str, shape: tuple[int, ...]) -> tuple[int, int, int]:
@@ -115,10 +117,12 @@ def array_and_grid(image: ImageTuple) -> tuple[np.ndarray[Any, Any], Grid]:
 
 
 def vector(numbers: Any) -> Vector:
+    """Return three numbers as floats of Python."""
     x, y, z = map(float, numbers)
     return x, y, z
 
 
 def rows(matrix: Any) -> Rows:
+    """Return the rows of a 3x3 matrix as floats of Python."""
     x, y, z = map(vector, matrix)
     return x, y, z

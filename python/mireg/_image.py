@@ -127,8 +127,9 @@ class Image:
     def _place(self, name: str) -> Grid:
         """Return the grid of the image; ``name`` is for error messages."""
         grid, to_lps = self._grid, lps_matrix(self.frame)
-        if grid is not None and tuple(grid.size) == size_of(name, self.shape) and np.array_equal(grid.affine(), to_lps @ self.affine):
-            return grid
+        if grid is not None and tuple(grid.size) == size_of(name, self.shape):
+            if np.array_equal(grid.affine(), to_lps @ self.affine):
+                return grid
         # The image is of no file, or was given another affine or array.
         return grid_of_affine(name, self.shape, self.affine, to_lps)
 
@@ -167,4 +168,6 @@ def as_array(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
         return np.from_dlpack(array, device="cpu")
     if hasattr(array, "__array_interface__") or hasattr(array, "__array__"):
         return np.asarray(array)
-    raise TypeError(f"{name} is a {type(array).__name__}; give a numpy array, or one with __array_interface__ or DLPack")
+    raise TypeError(
+        f"{name} is a {type(array).__name__}; give a numpy array, or one with __array_interface__ or DLPack"
+    )

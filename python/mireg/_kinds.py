@@ -94,7 +94,7 @@ def _shaped(array: Array, shape: tuple[int, ...], grid: Grid | None) -> Array:
     return array.reshape(shape, order="F") if grid is None else array
 
 
-# nibabel ---------------------------------------------------------------------------------------------------------------------------------
+# nibabel --------------------------------------------------------------------------------------------------------------
 
 
 def _nibabel_is(image: Any) -> bool:
@@ -142,7 +142,7 @@ def _nibabel_like(image: Any, array: Array, grid: Grid | None) -> Any:
     return type(image)(_shaped(array, image.shape, grid), affine, header)
 
 
-# SimpleITK -------------------------------------------------------------------------------------------------------------------------------
+# SimpleITK ------------------------------------------------------------------------------------------------------------
 
 
 def _one_number(image: Any, count: int, name: str) -> None:
@@ -156,8 +156,6 @@ def _simpleitk_is(image: Any) -> bool:
 
 
 def _simpleitk_grid(image: Any, name: str) -> Grid:
-    if image.GetDimension() > 3:
-        raise InputError(f"{name}: has {image.GetDimension()} axes; take one volume of it")
     return grid_of_itk(name, image.GetSize(), image.GetSpacing(), image.GetDirection(), image.GetOrigin())
 
 
@@ -181,7 +179,7 @@ def _simpleitk_like(image: Any, array: Array, grid: Grid | None) -> Any:
     return made
 
 
-# itk -------------------------------------------------------------------------------------------------------------------------------------
+# itk ------------------------------------------------------------------------------------------------------------------
 
 
 def _itk_is(image: Any) -> bool:
@@ -192,8 +190,6 @@ def _itk_is(image: Any) -> bool:
 def _itk_grid(image: Any, name: str) -> Grid:
     itk = sys.modules["itk"]
     size = tuple(image.GetLargestPossibleRegion().GetSize())
-    if len(size) > 3:
-        raise InputError(f"{name}: has {len(size)} axes; take one volume of it")
     direction = itk.array_from_matrix(image.GetDirection())
     return grid_of_itk(name, size, image.GetSpacing(), direction, _itk_first(image))
 
@@ -208,7 +204,9 @@ def _itk_array(image: Any, name: str) -> Array:
     _one_number(image, image.GetNumberOfComponentsPerPixel(), name)
     there, whole = (list(region.GetSize()) for region in (image.GetBufferedRegion(), image.GetLargestPossibleRegion()))
     if there != whole or 0 in there:
-        raise InputError(f"{name}: holds not all of its voxels; call Update() of the filter or the reader that makes it")
+        raise InputError(
+            f"{name}: holds not all of its voxels; call Update() of the filter or the reader that makes it"
+        )
     array: Array = sys.modules["itk"].array_view_from_image(image)
     return array.T
 
@@ -228,7 +226,7 @@ def _itk_like(image: Any, array: Array, grid: Grid | None) -> Any:
     return made
 
 
-# ANTsPy ----------------------------------------------------------------------------------------------------------------------------------
+# ANTsPy ---------------------------------------------------------------------------------------------------------------
 
 _ANTS_TYPES = ("uint8", "uint32", "float32", "float64")
 
@@ -238,8 +236,6 @@ def _ants_is(image: Any) -> bool:
 
 
 def _ants_grid(image: Any, name: str) -> Grid:
-    if image.dimension > 3:
-        raise InputError(f"{name}: has {image.dimension} axes; take one volume of it")
     return grid_of_itk(name, image.shape, image.spacing, image.direction, image.origin)
 
 
@@ -258,7 +254,7 @@ def _ants_like(image: Any, array: Array, grid: Grid | None) -> Any:
     )
 
 
-# mireg -----------------------------------------------------------------------------------------------------------------------------------
+# mireg ----------------------------------------------------------------------------------------------------------------
 
 
 def _own_like(image: Image, array: Array, grid: Grid | None) -> Image:
@@ -267,9 +263,21 @@ def _own_like(image: Image, array: Array, grid: Grid | None) -> Image:
     return Image._on(grid, array)
 
 
+def _own_is(image: Any) -> bool:
+    return isinstance(image, Image)
+
+
+def _own_grid(image: Image, name: str) -> Grid:
+    return image._place(name)
+
+
+def _own_array(image: Image, _: str) -> Array:
+    return image._volume()
+
+
 NIBABEL = Kind(_nibabel_is, _nibabel_grid, _nibabel_array, _nibabel_like)
 KINDS = (
-    Kind(lambda image: isinstance(image, Image), lambda image, name: image._place(name), lambda image, _: image._volume(), _own_like),
+    Kind(_own_is, _own_grid, _own_array, _own_like),
     NIBABEL,
     Kind(_simpleitk_is, _simpleitk_grid, _simpleitk_array, _simpleitk_like),
     Kind(_ants_is, _ants_grid, _ants_array, _ants_like),

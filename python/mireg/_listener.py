@@ -63,7 +63,9 @@ class RunListener:
     def __enter__(self) -> RunListener:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._bar is not None:
             if error is None:
                 self._bar.n = self._bar.total

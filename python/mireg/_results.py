@@ -173,7 +173,8 @@ class Template(Result):
     def __init__(self, made: _mireg.Averaged, transforms: list[_mireg.Transform], place: Any) -> None:
         super().__init__(made)
         self.transforms = [Transform._of(transform) for transform in transforms]
-        self.image, self.affine_mean = (image_like(place, array, None, grid) for array, grid in map(array_and_grid, made.means()))
+        means = map(array_and_grid, made.means())
+        self.image, self.affine_mean = (image_like(place, array, None, grid) for array, grid in means)
 
     def __repr__(self) -> str:
         return self._line(f"of {len(self.transforms)} images, {len(self.report['rounds'])} rounds")

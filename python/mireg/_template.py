@@ -72,7 +72,8 @@ def template(
     """
     given = as_list(images)
     options = {
-        **{"rounds": rounds, "fresh": fresh, "force": force, "smooth": smooth, "levels": levels, "iterations": iterations},
+        **{"rounds": rounds, "fresh": fresh, "force": force},
+        **{"smooth": smooth, "levels": levels, "iterations": iterations},
         **{"series": series, "volume": volume, "channel": channel, "backend": backend, "threads": threads},
     }
     for number, image in enumerate(given):

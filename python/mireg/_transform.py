@@ -101,7 +101,9 @@ class Transform:
         return self._core.matrix() is not None
 
     def matrix(self, *, frame: Frame) -> Array:
-        """Return the 4x4 matrix from points (x, y, z, 1) of the fixed image to points of the moving image, mm in ``frame``.
+        """Return the 4x4 matrix from points (x, y, z, 1) of the fixed image to points of the moving image.
+
+        Points are in mm in ``frame``, ``"RAS"`` or ``"LPS"``.
 
         Raises :class:`mireg.InputError` if the transform is not linear.
         """
@@ -137,7 +139,7 @@ class Transform:
         return self._of(self._core.to_field(grid_of(like, "like")))
 
     def displacements(self, *, frame: Frame) -> Array:
-        """Return the vectors of a displacement field, mm in ``frame``: an array of shape (i, j, k, 3).
+        """Return the vectors of a displacement field, mm in ``frame``: an array indexed (i, j, k, axis).
 
         Raises :class:`mireg.InputError` if the transform is no displacement field; :meth:`field` makes one of it.
         """
@@ -149,7 +151,10 @@ class Transform:
         return turned
 
     def points(self, xyz: Any, *, frame: Frame, invert: bool = False, check: bool = True) -> Array:
-        """Map points of the fixed image to the moving image: see :func:`mireg.points`."""
+        """Map points of the fixed image to the moving image, mm in ``frame``; with ``invert``, the other way round.
+
+        ``xyz`` has the shape (3,) or (n, 3), or (2,) or (n, 2) in 2-D. See :func:`mireg.points`.
+        """
         signs, rows = lps_signs(frame), point_rows(xyz, "points")
         moved = self._core.points(rows * signs, invert) * signs
         shape = np.shape(xyz)
@@ -161,10 +166,8 @@ class Transform:
     def _checked_for_folds(self, back: Back, check: bool) -> Back:
         """Return ``back``, a result of the inverse. Raises UntrustedError if a field folds and ``check`` is True."""
         if check and (count := self._core.folds()):
-            raise UntrustedError(
-                f"a field folds at {count} of its voxels, so that the way back is not unique; look at .result of this error",
-                back,
-            )
+            line = f"a field folds at {count} of its voxels, so that the way back is not unique"
+            raise UntrustedError(f"{line}; look at .result of this error", back)
         return back
 
     def apply(self, image: Any, *, like: Any, **options: Any) -> Any:
@@ -177,7 +180,6 @@ class Transform:
         A mesh cannot be converted; its :meth:`field` can.
         """
         sitk: Any = import_module("SimpleITK")
-
         made = [_to_sitk(sitk, *part) for part in self._core.parts()]
         if len(made) == 1:
             return made[0]
@@ -205,6 +207,7 @@ def _grid(image: Any, name: str) -> Grid | None:
 
 def _of_parts(parts: list[tuple[str, tuple[Any, ...]]]) -> Transform:
     """Return the transform that has these parts. Pickles name this function."""
+
     def one(kind: str, numbers: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
         return (kind, (Grid("field", *numbers[0]), numbers[1])) if kind == "field" else (kind, numbers)
 
@@ -227,8 +230,11 @@ def _to_sitk(sitk: Any, kind: str, numbers: tuple[Any, ...]) -> Any:
     axes, parameters, centre = numbers
     if kind == "translation":
         return sitk.TranslationTransform(axes, parameters)
-    name = {"rigid": f"Euler{axes}DTransform", "similarity": f"Similarity{axes}DTransform", "affine": "AffineTransform"}[kind]
-    made = getattr(sitk, name)(*([axes] if kind == "affine" else []))
+    if kind == "affine":
+        made = sitk.AffineTransform(axes)
+    else:
+        name = {"rigid": f"Euler{axes}DTransform", "similarity": f"Similarity{axes}DTransform"}[kind]
+        made = getattr(sitk, name)()
     made.SetCenter(centre[:axes])
     made.SetParameters(parameters)
     return made

@@ -22,7 +22,9 @@ GridTuple = tuple[tuple[int, int, int], Vector, Rows, Vector]
 #: An image: its voxels along one axis with i fastest, the name of their type, its grid.
 ImageTuple = tuple[np.ndarray[Any, Any], str, GridTuple]
 #: A registration, the moved or resampled image, JSON, notes, and a template with its transforms.
-OutcomeTuple = tuple["Finished | None", ImageTuple | None, str | None, list[str], "tuple[Averaged, list[Transform]] | None"]
+OutcomeTuple = tuple[
+    "Finished | None", ImageTuple | None, str | None, list[str], "tuple[Averaged, list[Transform]] | None"
+]
 #: Called with the kind of what a run reports, and with what it reports.
 Listener = Callable[..., object]
 Path = str | os.PathLike[str]
