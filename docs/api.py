@@ -17,7 +17,7 @@ for function in (mireg.register, mireg.deform, mireg.mesh, mireg.template, mireg
     line = [sys.executable, "-m", "mireg._command", function.__name__, "--help"]
     told = subprocess.run(line, check=True, capture_output=True, text=True).stdout
     lead = "The options as the command line has them, where ``--out``, ``--write``, ``--quiet`` and ``--json`` are its own:"
-    function.__doc__ = f"{cleandoc(function.__doc__)}\n\n{lead}\n\n```text\n{told}```"
+    function.__doc__ = f"{cleandoc(function.__doc__)}\n\nOptions\n-------\n{lead}\n\n```text\n{told}```"
 
 # Results come from functions; nobody makes them.
 for result in (mireg.Registration, mireg.Deformation, mireg.Mesh, mireg.Template, mireg.Result):
@@ -28,5 +28,5 @@ made = signature(mireg.Image.__init__)
 shown = [parameter for name, parameter in made.parameters.items() if not name.startswith("_")]
 mireg.Image.__init__.__signature__ = made.replace(parameters=shown)
 
-pdoc.render.configure(docformat="restructuredtext", show_source=False, footer_text=f"mireg {mireg.__version__}")
+pdoc.render.configure(docformat="numpy", show_source=False, footer_text=f"mireg {mireg.__version__}")
 pdoc.pdoc("mireg", output_directory=Path(sys.argv[1]))

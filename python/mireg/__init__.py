@@ -4,9 +4,10 @@
 >>> found = mireg.register("ct.nii.gz", "mr.nii.gz")
 >>> found.transform.matrix(frame="RAS")
 
-A transform maps a point of the fixed image to the corresponding point of the moving image. Images are paths, or images of nibabel,
-SimpleITK, itk or ANTsPy, or a :class:`mireg.Image`: an array with its affine. Options have the names, the values and
-the defaults of the command line, with an underscore for a dash: ``--fixed-mask`` is ``fixed_mask=``.
+A transform maps a point of the fixed image to the corresponding point of the moving image, in mm. An image is a path,
+an image of nibabel, SimpleITK, itk or ANTsPy, or a :class:`mireg.Image`: an array with its affine. Options have the
+names, values and defaults of the command line, with underscores for dashes: ``--fixed-mask`` is ``fixed_mask=``. None
+stands for the default. ``from_`` is ``--from``, since ``from`` is a keyword of Python.
 """
 
 # Names are imported from their modules when they are first used, so that ``import mireg`` takes milliseconds.
@@ -18,12 +19,12 @@ from mireg._errors import DeviceError, Fault, FileError, InputError, UntrustedEr
 
 if TYPE_CHECKING:
     from mireg._engine import Engine
-    from mireg._functions import apply, deform, devices, evaluate, mesh, metric, points, register
+    from mireg._functions import deform, devices, evaluate, mesh, metric, register
     from mireg._image import Image
     from mireg._mireg import __version__
     from mireg._results import Deformation, Mesh, Registration, Result, Template
     from mireg._template import template
-    from mireg._transform import Transform
+    from mireg._transform import Transform, apply, points
 
 # In the order of the API's pages.
 __all__ = [
@@ -54,12 +55,12 @@ __all__ = [
 
 _WHERE = {
     "_engine": ("Engine",),
-    "_functions": ("apply", "deform", "devices", "evaluate", "mesh", "metric", "points", "register"),
+    "_functions": ("deform", "devices", "evaluate", "mesh", "metric", "register"),
     "_image": ("Image",),
     "_mireg": ("__version__",),
     "_results": ("Deformation", "Mesh", "Registration", "Result", "Template"),
     "_template": ("template",),
-    "_transform": ("Transform",),
+    "_transform": ("Transform", "apply", "points"),
 }
 
 

@@ -14,15 +14,23 @@ from mireg._words import whole
 class Engine:
     """A device with its threads, for any number of runs, from any thread.
 
-    >>> engine = mireg.Engine(backend="cpu", threads=2)
-    >>> found = mireg.register("ct.nii.gz", "mr.nii.gz", engine=engine)
-
-    ``backend`` is auto, cpu, cuda or emulated; auto runs on the CPU until opening a GPU saves time, which it does for
-    long runs and after several short ones. ``threads`` is the number of CPU threads, 0 for one per core. Results depend
-    on neither. Without an engine, calls with the same backend and threads share one.
+    Results do not depend on the engine. Without one, calls with the same ``backend`` and ``threads`` share one.
 
     A pickled engine, or one in a process that was forked, opens its device anew; a GPU that was opened before a fork
     cannot be used after it.
+
+    Parameters
+    ----------
+    backend : "auto", "cpu", "cuda" or "emulated"
+        With auto, runs are on the CPU until opening a GPU saves time, which it does for long runs and after several
+        short ones.
+    threads : int
+        The number of CPU threads; 0 is one per core.
+
+    Examples
+    --------
+    >>> engine = mireg.Engine(backend="cpu", threads=2)
+    >>> found = mireg.register("ct.nii.gz", "mr.nii.gz", engine=engine)
     """
 
     def __init__(self, backend: str = "auto", threads: int = 0) -> None:

@@ -7,22 +7,18 @@ import os
 from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
 
-import numpy as np
-
 from mireg import _mireg
-from mireg._arguments import checked, engine_of, extra_words, files_alone, listed, log_notes, name_of, placed, points_words
+from mireg._arguments import extra_words, grid_name, image_name, points_words, refuse_file_options
 from mireg._engine import Engine
 from mireg._errors import InputError
-from mireg._grid import array_of
 from mireg._image import Frame
-from mireg._kinds import is_path, like as like_of, voxels_of
+from mireg._kinds import is_path, voxels_of
 from mireg._listener import Progress, RunListener
-from mireg._results import Deformation, Mesh, Registration
-from mireg._transform import Transform, of
-from mireg._types import Returned
-from mireg._words import words
+from mireg._results import Deformation, Mesh, Registration, checked
+from mireg._run import Outcome, run
+from mireg._transform import Transform, as_transform
 
-#: ``"auto"``, ``"full"``, or two numbers.
+#: An intensity range: ``"auto"``, ``"full"``, or the lowest and the highest intensity.
 Range = Literal["auto", "full"] | Sequence[float]
 Found = TypeVar("Found", bound=Registration)
 
@@ -63,21 +59,51 @@ def register(
 ) -> Registration:
     """Register ``moving`` to ``fixed`` by a linear transform: translation, rigid (the default), similarity or affine.
 
+    Parameters
+    ----------
+    fixed, moving : path or image
+        The fixed image, and the moving image, in 2-D or 3-D.
+    init : str, path or Transform, optional
+        The initialisation, as ``--init`` of the command line, or an initial transform from points of the fixed image
+        to points of the moving image.
+    from_ : str, optional
+        As ``--from`` of the command line: the format of a file that is given as ``init``.
+    fixed_mask, moving_mask : path or image, optional
+        Masks on the grids of ``fixed`` and ``moving``. Voxels below 0.5 are left out.
+    levels : sequence of float, optional
+        The voxel sizes of the levels in mm, coarse to fine.
+    engine : Engine, optional
+        Used instead of ``backend`` and ``threads``.
+    progress : bool or callable, optional
+        True for a bar of tqdm, or a function that is called with the level, from 0, and the best value of the metric so
+        far. An exception in it stops the run.
+    check : bool
+        False returns a result that should not be used, instead of raising :class:`mireg.UntrustedError`.
+    dof, metric, ...
+        All other options are those of ``mireg register --help``.
+
+    Returns
+    -------
+    Registration
+        The transform from points of the fixed image to points of the moving image, the moved image and the report.
+
+    Raises
+    ------
+    UntrustedError
+        If the result should not be used. The error has it as ``result``.
+    InputError
+        If an option or an image is wrong.
+    FileError
+        If a file, or an image in memory, cannot be read or used.
+    DeviceError
+        If the backend is not available, or fails.
+
+    Examples
+    --------
     >>> found = mireg.register("ct.nii.gz", "mr.nii.gz", dof="affine", levels=[8, 4, 2])
     >>> found.moved.save("mr_on_ct.nii.gz")
-
-    Both are paths or images, as are masks. ``init`` may also be a :class:`mireg.Transform`. ``from_`` is ``--from``,
-    since ``from`` is a keyword of Python. The other options are those of ``mireg register --help``. Besides these:
-
-    - ``engine``: a :class:`mireg.Engine` instead of ``backend`` and ``threads``.
-    - ``progress``: True for a bar of tqdm, or a function that is called with the level, from 0, and the best value of
-      the metric so far. An exception in it stops the run.
-    - ``check``: False returns a result that should not be used, instead of raising :class:`mireg.UntrustedError`, which
-      has it as ``result``.
-
-    Also raises :class:`mireg.InputError`, :class:`mireg.FileError` and :class:`mireg.DeviceError`.
     """
-    options = dict(locals())
+    options = dict(locals())  # Before there are other variables.
     return _registered(Registration, "register", options, start="init")
 
 
@@ -122,17 +148,47 @@ def deform(
 ) -> Deformation:
     """Register ``moving`` to ``fixed`` by a diffeomorphic deformation after an initial linear transform.
 
-    >>> found = mireg.deform("t1.nii.gz", "t2.nii.gz")
-    >>> found.transform.save("warp.nii.gz")
+    Parameters
+    ----------
+    fixed, moving : path or image
+        The fixed image, and the moving image, in 2-D or 3-D.
+    start : path or Transform, optional
+        The initial transform, which must be linear, instead of a registration.
+    smooth, smooth_field : float, optional
+        The regularisation of the update field and of the whole field: sigmas in mm.
+    fixed_mask, moving_mask, fixed_labels, moving_labels : path or image, optional
+        Masks and label maps on the grids of ``fixed`` and ``moving``.
+    fixed_extra, moving_extra : path, image, or list of these, optional
+        More images on the grids of ``fixed`` and ``moving``, in pairs.
+    fixed_points, moving_points : path, or array_like of shape (n, 3), in 2-D (n, 2), optional
+        Landmarks in the same order, mm in ``frame``.
+    frame : "RAS" or "LPS", optional
+        The frame of the landmarks. It must be given for arrays.
+    points_error : float, optional
+        The standard deviation of the landmarks along each axis, mm.
+    engine, progress, check
+        As of :func:`mireg.register`.
+    force, symmetric, ...
+        All other options are those of ``mireg deform --help``.
 
-    ``start`` may also be a :class:`mireg.Transform`; ``fixed_extra`` and ``moving_extra`` are an image each, or lists
-    of images. ``fixed_points`` and ``moving_points`` are landmarks: paths, or arrays of shape (n, 3) in mm, for which
-    ``frame`` must be given. What ``--composite`` and ``--log-jacobian`` write is in the result. The options are those
-    of ``mireg deform --help``; see :func:`mireg.register` for the others, and for what it raises.
+    Returns
+    -------
+    Deformation
+        The displacement field, its inverse, the moved image, the Jacobian determinant and the report. What
+        ``--composite`` and ``--log-jacobian`` of the command line write is in it, too.
+
+    Raises
+    ------
+    UntrustedError, InputError, FileError, DeviceError
+        As :func:`mireg.register`.
+
+    Examples
+    --------
+    >>> found = mireg.deform("t1.nii.gz", "t2.nii.gz")
+    >>> found.transform.save("field.nii.gz")
     """
-    options = dict(locals())
-    if isinstance(start, Transform) and linear is not None:
-        raise InputError("the argument '--start <TRANSFORM>' cannot be used with '--linear <KIND>'; see --help")
+    options = dict(locals())  # Before there are other variables.
+    _refuse_beside_start(start, linear, "--linear <KIND>")
     return _registered(Deformation, "deform", options, start="start")
 
 
@@ -164,85 +220,32 @@ def mesh(
 ) -> Mesh:
     """Register 2-D images by a mesh of triangles, each with its own affine map.
 
-    ``start`` may also be a :class:`mireg.Transform`. The options are those of ``mireg mesh --help``; see
-    :func:`mireg.register` for the others, and for what it raises.
+    Parameters
+    ----------
+    fixed, moving : path or image
+        The fixed image, and the moving image.
+    start : path or Transform, optional
+        The initial transform, which must be linear, instead of a registration.
+    fixed_mask : path or image, optional
+        A mask on the grid of ``fixed``.
+    engine, progress, check
+        As of :func:`mireg.register`.
+    spacing, iterations, ...
+        All other options are those of ``mireg mesh --help``.
+
+    Returns
+    -------
+    Mesh
+        The mesh, the moved image and the report.
+
+    Raises
+    ------
+    UntrustedError, InputError, FileError, DeviceError
+        As :func:`mireg.register`.
     """
-    options = dict(locals())
-    if isinstance(start, Transform) and init is not None:
-        raise InputError("the argument '--start <TRANSFORM>' cannot be used with '--init <START|FILE>'; see --help")
+    options = dict(locals())  # Before there are other variables.
+    _refuse_beside_start(start, init, "--init <START|FILE>")
     return _registered(Mesh, "mesh", options, start="start")
-
-
-def apply(
-    image: Any,
-    *,
-    like: Any,
-    transform: Any = (),
-    from_: str | None = None,
-    invert: bool = False,
-    interpolation: str | None = None,
-    labels: bool = False,
-    outside: float | None = None,
-    spacing: float | Sequence[float] | None = None,
-    series: str | None = None,
-    volume: int | str | None = None,
-    channel: int | str | None = None,
-    backend: str | None = None,
-    threads: int | None = None,
-    engine: Engine | None = None,
-) -> Any:
-    """Resample ``image`` on the grid of ``like``, and return an image of the same kind as ``like``.
-
-    >>> labels = mireg.apply("labels.nii.gz", like="ct.nii.gz", transform="transform.tfm", labels=True)
-
-    ``transform`` is a :class:`mireg.Transform`, a path, or a list of these, which are applied to a point of ``like`` in
-    this order. Integers are rounded and clamped. The options are those of ``mireg apply --help``.
-    """
-    transforms = [] if transform is None else listed(transform)
-    options = {
-        **{"from": from_, "invert": invert, "interpolation": interpolation, "labels": labels, "outside": outside},
-        **{"spacing": spacing, "series": series, "volume": volume, "channel": channel},
-        **{"backend": backend, "threads": threads},
-    }
-    files_alone(image, "image", options, ("series", "volume", "channel"))
-    held: dict[str, Any] = {}
-    names = [name_of(image, "image", held)]
-    options["like"] = placed(like, "like", held)
-    if all(map(is_path, transforms)):
-        given = [f"--transform={os.fspath(path)}" for path in transforms]
-    else:
-        chain = [of(one, "transform", format=from_)._core for one in transforms]
-        options.pop("from", None)
-        held["transform"] = chain[0]
-        for following in chain[1:]:
-            held["transform"] = held["transform"].then(following)
-        given = ["--transform=transform"]
-    opened = engine_of(engine, options)
-    line = words("apply", names, options)
-    found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, RunListener(), False)
-    log_notes(found[3])
-    assert found[1] is not None
-    array, grid = array_of(found[1])
-    return like_of(like, array, None if spacing is None else grid, grid)
-
-
-def points(
-    xyz: Any, transform: Any, *, frame: Frame, invert: bool = False, check: bool = True
-) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Map points of the fixed image to the moving image, mm in ``frame``; with ``invert``, the other way round.
-
-    >>> mireg.points([[10.0, -20.0, 30.0]], "transform.tfm", frame="RAS")
-
-    ``xyz`` has the shape (3,) or (n, 3), or (2,) or (n, 2) in 2-D. ``transform`` is as for :func:`mireg.apply`, and
-    ``check`` as for :meth:`mireg.Transform.inverse`. The command ``mireg points`` transforms files of landmarks.
-    """
-    transforms = [of(one, "transform") for one in listed(transform)]
-    found = np.asarray(xyz, dtype=np.float64)
-    for one in reversed(transforms) if invert else transforms:
-        found = one.points(found, frame=frame, invert=invert, check=False)
-    for one in transforms if invert else ():
-        found = one._unfolded(found, check)
-    return found
 
 
 def metric(
@@ -270,16 +273,30 @@ def metric(
 ) -> dict[str, Any]:
     """Compare two images in one position: mutual information, entropies, correlation ratios and overlap.
 
-    >>> mireg.metric("ct.nii.gz", "mr.nii.gz", transform="transform.tfm")["mi"]
+    Parameters
+    ----------
+    fixed, moving : path or image
+        The images. The voxels of ``fixed`` are the samples.
+    transform : path or Transform, optional
+        From points of ``fixed`` to points of ``moving``. By default, the images lie where their headers place them.
+    fixed_mask, moving_mask : path or image, optional
+        Masks on the grids of ``fixed`` and ``moving``. Voxels below 0.5 are left out.
+    engine : Engine, optional
+        Used instead of ``backend`` and ``threads``.
+    bins, interpolation, ...
+        All other options are those of ``mireg metric --help``.
 
-    Returns what ``mireg metric --json`` prints. ``transform`` is a :class:`mireg.Transform` or a path; without one, the
-    images lie where their headers place them.
+    Returns
+    -------
+    dict
+        What ``mireg metric --json`` prints. Entropies and mutual information are in nats.
+
+    Examples
+    --------
+    >>> mireg.metric("ct.nii.gz", "mr.nii.gz", transform="transform.tfm")["mi"]
     """
-    options = dict(locals())
-    found = _run("metric", options, "transform", RunListener())
-    assert found[2] is not None
-    values: dict[str, Any] = json.loads(found[2])
-    return values
+    options = dict(locals())  # Before there are other variables.
+    return _measured(_run("metric", options, "transform"))
 
 
 def evaluate(
@@ -294,69 +311,110 @@ def evaluate(
     frame: Frame | None = None,
     from_: str | None = None,
 ) -> dict[str, Any]:
-    """Measure the target registration error of the identity and of ``transform``, in mm.
+    """Measure the target registration error of the identity and of ``transform``.
 
-    Returns what ``mireg evaluate --json`` prints. The error is measured over the corners of ``fixed``, the voxels of
-    ``mask`` or ``points``, against ``truth`` or ``moving_points``. Points are paths, or arrays of shape (n, 3) in mm,
-    for which ``frame`` must be given.
+    The error at a point of the fixed image is the distance between the transformed point and its true position in the
+    moving image. The points are those of ``points``, the voxels of ``mask``, or the eight corner voxels of ``fixed``.
+
+    Parameters
+    ----------
+    transform : path or Transform
+        From points of the fixed image to points of the moving image.
+    truth : path or Transform, optional
+        The true transform. It or ``moving_points`` must be given.
+    fixed : path or image, optional
+        The fixed image, of which only the grid is used.
+    moving : path, optional
+        The moving image, for transforms of FSL, RIRE and AFNI; only its header is read.
+    mask : path or image, optional
+        The error is measured at its voxels that are 0.5 or more.
+    points, moving_points : path, or array_like of shape (n, 3), in 2-D (n, 2), optional
+        Points of the fixed image and their true positions in the moving image, in the same order, mm in ``frame``.
+    frame : "RAS" or "LPS", optional
+        The frame of the points. It must be given for arrays.
+    from_ : str, optional
+        As ``--from`` of the command line: the format of a file that is given as ``transform``.
+
+    Returns
+    -------
+    dict
+        What ``mireg evaluate --json`` prints. Errors are in mm; ``before`` has those of the identity.
     """
     held: dict[str, Any] = {}
     options: dict[str, Any] = {"from": from_, "moving": moving}
     if truth is not None:
         options["truth"] = truth if is_path(truth) else "truth"
         if not is_path(truth):
-            held["truth"] = of(truth, "truth")._core
+            held["truth"] = as_transform(truth, "truth")._core
     if fixed is not None:
-        options["fixed"] = placed(fixed, "fixed", held)
+        options["fixed"] = grid_name(fixed, "fixed", held)
     if mask is not None:
-        options["mask"] = name_of(mask, "fixed_mask", held)
+        options["mask"] = image_name(mask, "fixed_mask", held)
     options |= points_words({"points": points, "moving_points": moving_points}, frame, held)
     if not is_path(transform):
-        held["transform"] = of(transform, "transform")._core
+        held["transform"] = as_transform(transform, "transform")._core
     names = [os.fspath(transform) if is_path(transform) else "transform"]
-    found = _mireg.run(words("evaluate", names, options), held, None, RunListener(), False)
-    assert found[2] is not None
-    values: dict[str, Any] = json.loads(found[2])
-    return values
+    return _measured(run("evaluate", names, options, held))
 
 
 def devices() -> list[dict[str, Any]]:
-    """List each ``backend``, whether it is ``available``, and a ``detail`` such as the name of the GPU."""
+    """List the devices on which mireg can compute.
+
+    Returns
+    -------
+    list of dict
+        For each ``backend`` its name, whether it is ``available``, and a ``detail`` such as the name of the GPU.
+    """
     found: list[dict[str, Any]] = json.loads(_mireg.devices())
     return found
 
 
+def _measured(outcome: Outcome) -> dict[str, Any]:
+    """Return the values that a command printed as JSON."""
+    assert outcome.json is not None
+    values: dict[str, Any] = json.loads(outcome.json)
+    return values
+
+
 def _registered(made: type[Found], command: str, options: dict[str, Any], start: str) -> Found:
-    """Run a command that registers; ``start`` is the option that also takes a transform."""
+    """Run a command that registers, and return its checked result.
+
+    ``start`` names the option that takes an initial transform.
+    """
     fixed, check, progress = options["fixed"], options.pop("check"), options.pop("progress")
     with RunListener(progress) as listener:
-        finished, moved, *_ = _run(command, options, start, listener)
-    assert finished is not None and moved is not None
-    return checked(made(finished, moved, fixed), check)
+        outcome = _run(command, options, start, listener)
+    assert outcome.finished is not None and outcome.image is not None
+    return checked(made(outcome.finished, outcome.image, fixed), check)
 
 
-def _run(command: str, options: dict[str, Any], start: str, listener: RunListener) -> Returned:
-    """Run a command on two images; ``start`` is the option that also takes a transform."""
+def _run(command: str, options: dict[str, Any], start: str, listener: RunListener | None = None) -> Outcome:
+    """Run a command on two images; ``start`` names the option that takes a path or a Transform."""
     held: dict[str, Any] = {}
     engine = options.pop("engine")
     names = []
     for which in ("fixed", "moving"):
         image = options.pop(which)
-        files_alone(image, which, options, tuple(f"{which}_{one}" for one in ("series", "volume", "channel")))
-        names.append(name_of(image, which, held))
+        refuse_file_options(image, which, options, tuple(f"{which}_{one}" for one in ("series", "volume", "channel")))
+        names.append(image_name(image, which, held))
     for which in ("fixed_mask", "moving_mask", "fixed_labels", "moving_labels"):
-        mask = options.get(which)
-        if mask is not None and not is_path(mask):
+        image = options.get(which)
+        if image is not None and not is_path(image):
             held[which] = voxels_of(options.pop(which), which)
     landmarks = {which: options.pop(which, None) for which in ("fixed_points", "moving_points")}
     options |= points_words(landmarks, options.pop("frame", None), held)
-    given = [word for which in ("fixed_extra", "moving_extra") for word in extra_words(options.pop(which, ()), which, held)]
-    if isinstance(options.get(start), Transform):
-        held["transform"] = options.pop(start)._core
-    elif options.get(start) is not None and not is_path(options[start]):
-        of(options[start], start)  # Raises an error that says what it should be.
-    opened = engine_of(engine, options)
-    line = words(command, names, options)
-    found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, listener, listener.values)
-    log_notes(found[3])
-    return found
+    extra = []
+    for which in ("fixed_extra", "moving_extra"):
+        extra += extra_words(options.pop(which, None), which, held)
+    if options.get(start) is not None and not is_path(options[start]):
+        held["transform"] = as_transform(options.pop(start), start)._core
+    return run(command, names, options, held, repeated=extra, engine=engine, listener=listener)
+
+
+def _refuse_beside_start(start: Any, other: Any, usage: str) -> None:
+    """Raise InputError if ``other``, an option for another initial transform, is given beside a Transform.
+
+    The command line does the same for a path.
+    """
+    if isinstance(start, Transform) and other is not None:
+        raise InputError(f"the argument '--start <TRANSFORM>' cannot be used with '{usage}'; see --help")

@@ -10,35 +10,43 @@ import numpy as np
 
 from mireg import _mireg
 from mireg._errors import InputError
-from mireg._grid import FLIP, Grid, array_of, of_affine, of_array, size_of
-from mireg._types import Path
+from mireg._grid import FLIP, Grid, array_and_grid, grid_of_affine, size_of, voxels_of_array
+from mireg._types import Array, Path
 
 Frame = Literal["RAS", "LPS"]
 
 
-def frame_of(frame: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the matrix between LPS and a frame."""
+def lps_matrix(frame: str) -> Array:
+    """Return the 4x4 matrix from ``frame`` to LPS, which is also that from LPS to ``frame``."""
     if frame not in ("RAS", "LPS"):
         raise InputError(f"{frame!r} is no frame; say 'RAS' (nibabel, NIfTI) or 'LPS' (DICOM, ITK)")
     return FLIP if frame == "RAS" else np.eye(4)
 
 
+def lps_signs(frame: str) -> Array:
+    """Return the signs of x, y and z by which a point or vector in ``frame`` is one in LPS, and back."""
+    signs: Array = lps_matrix(frame).diagonal()[:3]
+    return signs
+
+
 @dataclass(frozen=True, eq=False)
 class Image:
-    """Voxels and where they lie.
+    """Voxels and where they lie: an array with its affine.
 
+    Examples
+    --------
     >>> image = mireg.Image(voxels, affine, frame="RAS")
     >>> image.save("image.nii.gz")
     """
 
     array: Any
-    """Voxels, indexed (i, j, k), or (i, j) in 2-D: a numpy array, or anything with ``__array_interface__`` or DLPack,
-    such as a tensor of torch. A tensor on a GPU stays there, and must not be written to. This is then a read-only copy
-    of it on the host, which is made when it is first used.
+    """The voxels, indexed (i, j, k), or (i, j) in 2-D: a numpy array, or anything with ``__array_interface__`` or
+    DLPack, such as a tensor of torch. A tensor on a GPU stays there, and must not be written to; ``array`` is then its
+    read-only copy on the host, which is made when it is first used.
     """
     affine: Any
-    """The 4x4 matrix from index to mm in ``frame``: a read-only copy. ``dataclasses.replace(image, affine=other)``
-    returns the image with another one.
+    """The 4x4 matrix from index (i, j, k, 1) to mm in ``frame``, a read-only copy of the one that was given.
+    ``dataclasses.replace(image, affine=other)`` returns the image with another one.
     """
     frame: Frame
     """``"RAS"``, as in nibabel and NIfTI, or ``"LPS"``, as in ITK and DICOM."""
@@ -48,7 +56,7 @@ class Image:
     _tensor: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        frame_of(self.frame)
+        lps_matrix(self.frame)
         if on_gpu(self.array):
             object.__setattr__(self, "_tensor", exportable(self.array))
             object.__delattr__(self, "array")
@@ -84,32 +92,49 @@ class Image:
     ) -> Image:
         """Read a file of any format that the command line reads, or a folder of DICOM files.
 
-        ``series``, ``volume`` and ``channel`` choose one of several, as ``--fixed-series``, ``--fixed-volume`` and
-        ``--fixed-channel`` of ``mireg register`` do.
+        Parameters
+        ----------
+        path : path
+            The file or folder.
+        series, volume, channel
+            Choose one of several, as ``--fixed-series``, ``--fixed-volume`` and ``--fixed-channel`` of
+            ``mireg register`` do.
+
+        Returns
+        -------
+        Image
+            The image. Its affine is in RAS mm.
         """
         text = [None if one is None else str(one) for one in (volume, channel)]
-        array, grid = array_of(_mireg.read(os.fspath(path), series, text[0], text[1]))
+        array, grid = array_and_grid(_mireg.read(os.fspath(path), series, text[0], text[1]))
         return cls._on(grid._replace(name=os.fspath(path)), array)
 
     def save(self, path: Path) -> None:
-        """Write a file, whole or not at all. The extension gives the format: ``.nii.gz``, ``.mha``, ``.nrrd`` ..."""
-        _mireg.write(os.fspath(path), of_array(self._place("image"), self._volume()))
+        """Write a file. Its extension gives the format, such as ``.nii.gz``, ``.mha`` or ``.nrrd``.
+
+        The file is written whole or not at all.
+        """
+        _mireg.write(os.fspath(path), voxels_of_array(self._place("image"), self._volume()))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self.array, dtype=dtype) if copy else np.asarray(self.array, dtype=dtype)
 
     @classmethod
     def _on(cls, grid: Grid, array: np.ndarray[Any, Any]) -> Image:
+        """Return the image of an array on a grid."""
         return cls(array, FLIP @ grid.affine(), "RAS", grid)
 
     def _place(self, name: str) -> Grid:
-        grid, to_lps = self._grid, frame_of(self.frame)
-        if grid is not None and tuple(grid.size) == size_of(name, self.shape) and np.array_equal(grid.affine(), to_lps @ self.affine):
-            return grid
+        """Return the grid of the image; ``name`` is for error messages."""
+        grid, to_lps = self._grid, lps_matrix(self.frame)
+        if grid is not None and tuple(grid.size) == size_of(name, self.shape):
+            if np.array_equal(grid.affine(), to_lps @ self.affine):
+                return grid
         # The image is of no file, or was given another affine or array.
-        return of_affine(name, self.shape, self.affine, to_lps)
+        return grid_of_affine(name, self.shape, self.affine, to_lps)
 
     def _volume(self) -> np.ndarray[Any, Any]:
+        """Return the voxels with three axes."""
         return np.asarray(self.array).reshape(self._place("image").size, order="F")
 
 
@@ -143,4 +168,6 @@ def as_array(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
         return np.from_dlpack(array, device="cpu")
     if hasattr(array, "__array_interface__") or hasattr(array, "__array__"):
         return np.asarray(array)
-    raise TypeError(f"array is a {type(array).__name__}; give a numpy array, or one with __array_interface__ or DLPack")
+    raise TypeError(
+        f"{name} is a {type(array).__name__}; give a numpy array, or one with __array_interface__ or DLPack"
+    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from mireg import _mireg
 from mireg._errors import InputError
-from mireg._grid import FLIP, Grid, OnGpu, Voxels, of_affine, of_array, of_itk
+from mireg._grid import FLIP, Grid, OnGpu, Voxels, grid_of_affine, grid_of_itk, voxels_of_array
 from mireg._image import Image, as_array
 
 Array = np.ndarray[Any, Any]
@@ -22,13 +22,14 @@ class Kind(NamedTuple):
 
     is_one: Callable[[Any], bool]
     grid: Callable[[Any, str], Grid]
-    #: Returns the voxels, indexed (i, j, k).
+    #: Returns the voxels, indexed (i, j, k), and (i, j) in 2-D.
     array: Callable[[Any, str], Array]
     #: Returns an image with these voxels where another image lies, or on a grid.
     like: Callable[[Any, Array, "Grid | None"], Any]
 
 
 def is_path(image: Any) -> bool:
+    """Return whether it is a path."""
     return isinstance(image, (str, os.PathLike))
 
 
@@ -54,7 +55,7 @@ def kind_of(image: Any, name: str) -> Kind:
 def voxels_of(image: Any, name: str) -> Voxels:
     """Return the voxels of an image in memory."""
     kind = kind_of(image, name)
-    voxels = of_array(kind.grid(image, name), kind.array(image, name))
+    voxels = voxels_of_array(kind.grid(image, name), kind.array(image, name))
     # nibabel returns scaled integers as float64. They are no more precise than float32.
     scaled = kind is NIBABEL and voxels.dtype == "float64" and image.get_data_dtype().kind in "iu"
     return voxels._replace(dtype="float32") if scaled else voxels
@@ -74,10 +75,11 @@ def grid_of(image: Any, name: str) -> Grid:
     return kind_of(image, name).grid(image, name)
 
 
-def like(fixed: Any, array: Array, grid: Grid | None, read: Grid) -> Any:
-    """Return an image of the same kind as ``fixed``, on its grid or on ``grid``.
+def image_like(fixed: Any, array: Array, grid: Grid | None, read: Grid) -> Any:
+    """Return an image of the same kind as ``fixed``, with the voxels ``array``, indexed (i, j, k).
 
-    ``read`` is the grid of the result, for a ``fixed`` that is a file.
+    It lies on ``grid``, or where ``fixed`` lies if that is None. If ``fixed`` is a path, the result is a mireg.Image,
+    and ``read`` is the grid of the file.
     """
     if is_path(fixed):
         return Image._on(grid or read, array)
@@ -85,11 +87,14 @@ def like(fixed: Any, array: Array, grid: Grid | None, read: Grid) -> Any:
 
 
 def _shaped(array: Array, shape: tuple[int, ...], grid: Grid | None) -> Array:
-    """Return an array in the shape of another image, which may have more or fewer axes of one voxel."""
+    """Return an array in the shape of the image that it is made like, which may have more or fewer axes of one voxel.
+
+    On another ``grid`` it keeps its own shape.
+    """
     return array.reshape(shape, order="F") if grid is None else array
 
 
-# nibabel ---------------------------------------------------------------------------------------------------------------------------------
+# nibabel --------------------------------------------------------------------------------------------------------------
 
 
 def _nibabel_is(image: Any) -> bool:
@@ -109,7 +114,7 @@ def _nibabel_grid(image: Any, name: str) -> Grid:
     # Rounded to 32 bits as in a file, and again as when that is read.
     affine = np.asarray(image.affine, dtype=np.float32).astype(np.float64)
     affine[:3] = np.float32(affine[:3] * _millimetres(image.header))
-    return of_affine(name, image.shape, affine, FLIP)
+    return grid_of_affine(name, image.shape, affine, FLIP)
 
 
 def _millimetres(header: Any) -> float:
@@ -132,12 +137,12 @@ def _nibabel_like(image: Any, array: Array, grid: Grid | None) -> Any:
     except Exception:  # A type that such files do not hold.
         array = array.astype(np.float32)
         header.set_data_dtype(np.float32)
-    if "cal_max" in header.keys():
+    if "cal_max" in getattr(header, "keys", tuple)():  # Not all headers are mappings: MINC's are not.
         header["cal_max"] = header["cal_min"] = 0
     return type(image)(_shaped(array, image.shape, grid), affine, header)
 
 
-# SimpleITK -------------------------------------------------------------------------------------------------------------------------------
+# SimpleITK ------------------------------------------------------------------------------------------------------------
 
 
 def _one_number(image: Any, count: int, name: str) -> None:
@@ -151,9 +156,7 @@ def _simpleitk_is(image: Any) -> bool:
 
 
 def _simpleitk_grid(image: Any, name: str) -> Grid:
-    if image.GetDimension() > 3:
-        raise InputError(f"{name}: has {image.GetDimension()} axes; take one volume of it")
-    return of_itk(name, image.GetSize(), image.GetSpacing(), image.GetDirection(), image.GetOrigin())
+    return grid_of_itk(name, image.GetSize(), image.GetSpacing(), image.GetDirection(), image.GetOrigin())
 
 
 def _simpleitk_array(image: Any, name: str) -> Array:
@@ -176,7 +179,7 @@ def _simpleitk_like(image: Any, array: Array, grid: Grid | None) -> Any:
     return made
 
 
-# itk -------------------------------------------------------------------------------------------------------------------------------------
+# itk ------------------------------------------------------------------------------------------------------------------
 
 
 def _itk_is(image: Any) -> bool:
@@ -187,10 +190,8 @@ def _itk_is(image: Any) -> bool:
 def _itk_grid(image: Any, name: str) -> Grid:
     itk = sys.modules["itk"]
     size = tuple(image.GetLargestPossibleRegion().GetSize())
-    if len(size) > 3:
-        raise InputError(f"{name}: has {len(size)} axes; take one volume of it")
     direction = itk.array_from_matrix(image.GetDirection())
-    return of_itk(name, size, image.GetSpacing(), direction, _itk_first(image))
+    return grid_of_itk(name, size, image.GetSpacing(), direction, _itk_first(image))
 
 
 def _itk_first(image: Any) -> Any:
@@ -203,7 +204,9 @@ def _itk_array(image: Any, name: str) -> Array:
     _one_number(image, image.GetNumberOfComponentsPerPixel(), name)
     there, whole = (list(region.GetSize()) for region in (image.GetBufferedRegion(), image.GetLargestPossibleRegion()))
     if there != whole or 0 in there:
-        raise InputError(f"{name}: holds not all of its voxels; call Update() of the filter or the reader that makes it")
+        raise InputError(
+            f"{name}: holds not all of its voxels; call Update() of the filter or the reader that makes it"
+        )
     array: Array = sys.modules["itk"].array_view_from_image(image)
     return array.T
 
@@ -223,7 +226,7 @@ def _itk_like(image: Any, array: Array, grid: Grid | None) -> Any:
     return made
 
 
-# ANTsPy ----------------------------------------------------------------------------------------------------------------------------------
+# ANTsPy ---------------------------------------------------------------------------------------------------------------
 
 _ANTS_TYPES = ("uint8", "uint32", "float32", "float64")
 
@@ -233,9 +236,7 @@ def _ants_is(image: Any) -> bool:
 
 
 def _ants_grid(image: Any, name: str) -> Grid:
-    if image.dimension > 3:
-        raise InputError(f"{name}: has {image.dimension} axes; take one volume of it")
-    return of_itk(name, image.shape, image.spacing, image.direction, image.origin)
+    return grid_of_itk(name, image.shape, image.spacing, image.direction, image.origin)
 
 
 def _ants_array(image: Any, name: str) -> Array:
@@ -253,7 +254,7 @@ def _ants_like(image: Any, array: Array, grid: Grid | None) -> Any:
     )
 
 
-# mireg -----------------------------------------------------------------------------------------------------------------------------------
+# mireg ----------------------------------------------------------------------------------------------------------------
 
 
 def _own_like(image: Image, array: Array, grid: Grid | None) -> Image:
@@ -262,9 +263,21 @@ def _own_like(image: Image, array: Array, grid: Grid | None) -> Image:
     return Image._on(grid, array)
 
 
+def _own_is(image: Any) -> bool:
+    return isinstance(image, Image)
+
+
+def _own_grid(image: Image, name: str) -> Grid:
+    return image._place(name)
+
+
+def _own_array(image: Image, _: str) -> Array:
+    return image._volume()
+
+
 NIBABEL = Kind(_nibabel_is, _nibabel_grid, _nibabel_array, _nibabel_like)
 KINDS = (
-    Kind(lambda image: isinstance(image, Image), lambda image, name: image._place(name), lambda image, _: image._volume(), _own_like),
+    Kind(_own_is, _own_grid, _own_array, _own_like),
     NIBABEL,
     Kind(_simpleitk_is, _simpleitk_grid, _simpleitk_array, _simpleitk_like),
     Kind(_ants_is, _ants_grid, _ants_array, _ants_like),

@@ -15,7 +15,10 @@ Progress = Callable[[int, float], object]
 
 
 class RunListener:
-    """Receives what a run reports, on the thread that called the run."""
+    """Receives what a run reports, on the thread that called the run.
+
+    ``progress`` is True for a bar, or a function that is called with each value of the metric.
+    """
 
     def __init__(self, progress: bool | Progress | None = None) -> None:
         self._level = 0
@@ -29,10 +32,11 @@ class RunListener:
         return self._call is not None or self._bar is not None
 
     def __call__(self, kind: str, *what: Any) -> None:
+        """Receive a ``value`` of the metric, the start of a ``level``, a ``note`` or the name of a ``stage``."""
         if kind == "value":
-            self._value(*what)
+            self._evaluated(*what)
         elif kind == "level":
-            self._start(*what)
+            self._level_started(*what)
         elif kind == "note":
             log.info("%s", what[0])
         else:
@@ -40,7 +44,7 @@ class RunListener:
             if self._bar is not None:
                 self._bar.set_description(what[0])
 
-    def _start(self, number: int, of: int, spacing: list[float]) -> None:
+    def _level_started(self, number: int, of: int, spacing: list[float]) -> None:
         self._level = number
         text = f"level {number + 1} of {of}, {' x '.join(f'{mm:.1f}' for mm in spacing)} mm"
         log.debug("%s", text)
@@ -49,7 +53,7 @@ class RunListener:
             self._bar.n = number
             self._bar.set_description(text)
 
-    def _value(self, evaluations: int, best: float) -> None:
+    def _evaluated(self, evaluations: int, best: float) -> None:
         if self._call is not None:
             self._call(self._level, best)
         if self._bar is not None and monotonic() - self._drawn > 0.1:
@@ -59,14 +63,23 @@ class RunListener:
     def __enter__(self) -> RunListener:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._bar is not None:
             if error is None:
                 self._bar.n = self._bar.total
             self._bar.close()
 
 
+def log_notes(notes: list[str]) -> None:
+    """Log the notes of a command."""
+    for note in notes:
+        log.info("%s", note)
+
+
 def _bar() -> Any:
+    """Return a bar of tqdm."""
     try:
         from tqdm.auto import tqdm
     except ImportError as error:

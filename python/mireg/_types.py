@@ -11,15 +11,20 @@ import numpy as np
 if TYPE_CHECKING:
     from mireg._mireg import Averaged, Finished, Transform
 
+Array = np.ndarray[Any, np.dtype[np.float64]]
 Vector = tuple[float, float, float]
+#: The rows of a 3x3 matrix.
 Rows = tuple[Vector, Vector, Vector]
+#: A row of a matrix.
 Row = tuple[float, ...]
-#: Size, spacing, rows of the direction, origin.
-Placed = tuple[tuple[int, int, int], Vector, Rows, Vector]
-#: An image: its numbers along one axis, their type, its grid.
-Numbers = tuple[np.ndarray[Any, Any], str, Placed]
+#: A grid: size along i, j and k, spacing in mm, rows of the direction, origin in LPS mm.
+GridTuple = tuple[tuple[int, int, int], Vector, Rows, Vector]
+#: An image: its voxels along one axis with i fastest, the name of their type, its grid.
+ImageTuple = tuple[np.ndarray[Any, Any], str, GridTuple]
 #: A registration, the moved or resampled image, JSON, notes, and a template with its transforms.
-Returned = tuple["Finished | None", Numbers | None, str | None, list[str], "tuple[Averaged, list[Transform]] | None"]
+OutcomeTuple = tuple[
+    "Finished | None", ImageTuple | None, str | None, list[str], "tuple[Averaged, list[Transform]] | None"
+]
 #: Called with the kind of what a run reports, and with what it reports.
 Listener = Callable[..., object]
 Path = str | os.PathLike[str]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
-def words(command: str, names: Iterable[str], options: Mapping[str, Any]) -> list[str]:
-    """Return a command line. An option that is None or False is left out; a list is joined by commas."""
+def words(command: str, names: Iterable[str], options: Mapping[str, Any], repeated: Sequence[str] = ()) -> list[str]:
+    """Return a command line. An option that is None or False is left out; a list is joined by commas.
+
+    ``repeated`` are the words for options that may be given several times.
+    """
     given = [word for name, value in options.items() for word in _option(name, value)]
-    return ["mireg", command, *given, "--", *names]
+    return ["mireg", command, *repeated, *given, "--", *names]
 
 
 def _option(name: str, value: Any) -> list[str]:

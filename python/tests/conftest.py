@@ -11,13 +11,13 @@ import pytest
 
 import mireg
 
-#: How far the moving scan's body is from the fixed scan's, LPS mm.
+#: The position of the body in the moving scan less that in the fixed scan, LPS mm.
 SHIFT = np.array([5.0, -3.0, 2.0])
 FLIP = np.diag([-1.0, -1.0, 1.0, 1.0])
 
 
 def oblique(turn: float, spacing: tuple[float, float, float], shape: tuple[int, int, int]) -> np.ndarray:
-    """Returns the map from index to LPS mm, rotated about two axes, with the grid's centre at the origin; exact in float32."""
+    """Return the 4x4 matrix from index to LPS mm of a grid centred at the origin and rotated about two axes; exact in float32."""
     c, s = np.cos(turn), np.sin(turn)
     rotation = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
     affine = np.eye(4)
@@ -27,7 +27,7 @@ def oblique(turn: float, spacing: tuple[float, float, float], shape: tuple[int, 
 
 
 def scan(affine: np.ndarray, shape: tuple[int, int, int], shift: np.ndarray, invert: bool) -> np.ndarray:
-    """The body on a grid, int16."""
+    """Return the body on a grid, int16. ``affine`` is from index to LPS mm, ``shift`` the position of the body, LPS mm."""
     index = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), axis=-1)
     x, y, z = np.moveaxis(index @ affine[:3, :3].T + affine[:3, 3] - shift, -1, 0)
     inside = (x / 60) ** 2 + (y / 50) ** 2 + (z / 40) ** 2 < 1
@@ -76,6 +76,6 @@ def found(pair: Pair) -> mireg.Registration:
 
 
 def command(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs the command line."""
+    """Run the command line."""
     line = [sys.executable, "-m", "mireg._command", *map(str, words)]
     return subprocess.run(line, capture_output=True, text=True, timeout=300, cwd=cwd)

@@ -131,7 +131,6 @@ def test_deform_takes_landmarks_as_arrays_and_as_files(pair, files, tmp_path):
         mireg.deform(*files, fixed_points=names[0])
 
 
-
 def test_deform_takes_extra_images(pair, files, tmp_path):
     options = {"levels": [12, 6], "iterations": [10, 5], "force": "mi,lcc:0.5", "extra_weight": 0.5, "backend": "cpu", "check": False}
     fixed, moving = pair.images()
@@ -141,6 +140,8 @@ def test_deform_takes_extra_images(pair, files, tmp_path):
     assert np.array_equal(found.jacobian.array, mireg.deform(*files, **paths, **options).jacobian.array)
     alone = mireg.deform(fixed, moving, fixed_extra=fixed, moving_extra=moving, **options)
     assert alone.report["channels"] == 2
+    none = mireg.deform(fixed, moving, fixed_extra=None, moving_extra=None, **options)
+    assert none.report["channels"] == 1
     with pytest.raises(mireg.InputError, match="give as many moving"):
         mireg.deform(fixed, moving, fixed_extra=fixed)
 

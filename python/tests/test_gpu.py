@@ -26,7 +26,7 @@ class Managed(ctypes.Structure):
 
 
 class Tensor:
-    """Says that it lies on a GPU. It counts what it exports, and what comes back."""
+    """An array that says that it lies on a GPU. It counts its exports, and those that are given back."""
 
     def __init__(self, array, refuses=None, kind=2, shape=None):
         self.array, self.shape, self.refuses = array, array.shape, refuses

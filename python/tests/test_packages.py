@@ -67,6 +67,14 @@ def test_what_nibabel_does_not_say_is_not_made_up(pair, tmp_path):
     refused(mireg.InputError, r"R, G, B in each voxel.*array\['R'\]", nibabel.Nifti1Image(colours, whole.affine), whole)
 
 
+def test_images_of_nibabel_whose_header_is_no_mapping_are_returned(pair):
+    nibabel = pytest.importorskip("nibabel")
+    minc = nibabel.minc1.Minc1Image(pair.arrays[0], FLIP @ pair.affines[0])
+    same = mireg.apply(minc, like=minc, backend="cpu")
+    assert type(same) is type(minc) and np.array_equal(same.affine, minc.affine)
+    assert np.array_equal(np.asarray(same.dataobj), pair.arrays[0])
+
+
 def test_masked_arrays_are_refused(pair):
     nibabel = pytest.importorskip("nibabel")
     masked = np.ma.masked_array(pair.arrays[0], pair.arrays[0] > 600)

@@ -24,7 +24,7 @@ LONG = {"iterations": 100000, "levels": [2.4, 1.2], "linear": "none", "backend":
 
 
 def one(_: int = 0) -> bytes:
-    """A registration; top level, for other processes."""
+    """Register the pair; at the top level, for other processes."""
     return pickle.dumps(mireg.register(*Pair().images(), init="header", backend="cpu", threads=1).transform)
 
 
@@ -158,7 +158,7 @@ def test_other_processes_find_the_same(method):
 
 
 def ends_well(child):
-    """Waits for a child process, a minute at most."""
+    """Wait for a child process, a minute at most."""
     for _ in range(600):
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
