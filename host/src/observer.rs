@@ -33,6 +33,15 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
+/// Reports nothing, but lets the observer that it wraps stop the run.
+pub(crate) struct Quiet<'a>(pub &'a dyn Observer);
+
+impl Observer for Quiet<'_> {
+    fn proceed(&self) -> ControlFlow<()> {
+        self.0.proceed()
+    }
+}
+
 /// Wraps an observer such that, after it has once stopped a run, it never lets the run continue. Incomplete work is
 /// therefore never taken for complete.
 pub(crate) struct LatchedObserver<'a> {

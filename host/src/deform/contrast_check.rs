@@ -28,7 +28,7 @@ impl<'a> ContrastCheck<'a> {
     pub fn new(levels: &'a [Level], start: &DAffine3, intensities: [Intensities; 2]) -> Result<Option<Self>> {
         let Some(images) = images_for_checks(levels, intensities) else { return Ok(None) };
         let Some(foregrounds) = foregrounds(&images, |point| start.transform_point3(point))? else { return Ok(None) };
-        let at_start = foregrounds.here();
+        let at_start = foregrounds.here(&DAffine3::IDENTITY);
         Ok(Some(Self { images, foregrounds, start: *start, at_start }))
     }
 

@@ -8,6 +8,7 @@ use super::vectors;
 use crate::Result;
 use crate::image::Prepared;
 use crate::transform::Field;
+use glam::DAffine3;
 
 /// Returns the mutual information of local contrast through two flows on a level, nats beyond chance, averaged over
 /// both ways; 0 for a single flow.
@@ -32,5 +33,6 @@ pub fn information(course: &Course, flows: &mut Flows, level: usize) -> Result<f
 /// Returns the mutual information of local contrast through a field; 0 if too little of the images is foreground.
 fn information_through(images: &[Prepared; 2], field: &Field) -> Result<f64> {
     let map = field.map();
-    Ok(foregrounds(images, |point| map.transform_point3(point))?.map_or(0.0, |foregrounds| foregrounds.here()))
+    Ok(foregrounds(images, |point| map.transform_point3(point))?
+        .map_or(0.0, |foregrounds| foregrounds.here(&DAffine3::IDENTITY)))
 }

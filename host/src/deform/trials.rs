@@ -9,10 +9,10 @@ use super::levels;
 use super::searched::Searched;
 use super::smoothing::Smoothing;
 use super::symmetric_contrast;
+use crate::Result;
 use crate::backend::Half;
-use crate::{Observer, Result};
+use crate::observer::Quiet;
 use rayon::prelude::*;
-use std::ops::ControlFlow;
 
 /// The maximum number of iterations at a level beyond the coarse ones: enough to see which of two fields is ahead.
 const SHORT: usize = 12;
@@ -224,13 +224,4 @@ fn run_trial<'a>(
 /// Returns the information over the held-out half on the finest level, nats per voxel.
 fn held_out_nats(course: &Course, flows: &mut Flows) -> Result<f64> {
     course.plan(course.finest()).nats(flows.as_climb(), Half::Second)
-}
-
-/// An observer that reports nothing, but through which a run can be stopped.
-struct Quiet<'a>(&'a dyn Observer);
-
-impl Observer for Quiet<'_> {
-    fn proceed(&self) -> ControlFlow<()> {
-        self.0.proceed()
-    }
 }

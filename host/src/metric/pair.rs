@@ -68,6 +68,13 @@ impl<'a> ImagePair<'a> {
         GridPair { which: self.which, sampled, interpolated }
     }
 
+    /// Returns the same pair with volumes of its own.
+    pub fn into_owned(self) -> ImagePair<'static> {
+        let Self { which, sampled, interpolated, sigmas, ranges, keep, level } = self;
+        let [sampled, interpolated] = [sampled, interpolated].map(|image| Cow::Owned(image.into_owned()));
+        ImagePair { which, sampled, interpolated, sigmas, ranges, keep, level }
+    }
+
     /// Returns the number of voxels that are kept.
     pub fn samples(&self) -> usize {
         self.keep.as_ref().map_or(self.sampled.voxels.len(), |keep| count(keep))

@@ -7,6 +7,7 @@ use crate::image::{Intensities, Range};
 use crate::metric::Evaluation;
 use crate::optimizer::Stopped;
 use crate::transform::Linear;
+use glam::DAffine3;
 use serde::Serialize;
 
 /// The result of a registration, and how it was found.
@@ -38,6 +39,9 @@ pub struct Registration {
     /// The best other position of the smaller volume in the larger one; `None` unless one covers less than half as much
     /// as the other.
     pub elsewhere: Option<Elsewhere>,
+    /// The affine transform through which volumes agree better elsewhere, if that made the result fail: a map of fixed
+    /// points to moving points, LPS mm.
+    pub better_affine: Option<DAffine3>,
     /// The checks that the result did not pass.
     pub doubts: Vec<Doubt>,
     pub seconds: RegistrationSeconds,

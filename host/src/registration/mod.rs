@@ -4,6 +4,7 @@ mod binned;
 pub(crate) mod check;
 mod elsewhere;
 mod found;
+mod from_result;
 mod levels;
 mod linear;
 pub(crate) mod memory;
@@ -23,7 +24,7 @@ mod trust;
 use crate::backend::Backend;
 use crate::doubt::Check;
 use crate::image::{Prepared, voxel_map};
-use crate::metric::{self, BeforeAfter};
+use crate::metric::{self, BeforeAfter, ImagePair};
 use crate::observer::ask_observer;
 use crate::plane::sharpness;
 use crate::resample::{Resampling, with_gaps};
@@ -86,10 +87,11 @@ fn register_kind(
     let (foregrounds, race) =
         rayon::join(|| Foregrounds::of(registered.each_ref(), levels.pyramids()), || run.through_levels(&levels));
     let (foregrounds, race) = (foregrounds?, race?);
+    let coarse = run.coarse(&levels, &race)?;
     // Frees the pyramids: half a gigabyte for whole-body volumes.
     drop(levels);
-    let mut found = run.finish(&race, foregrounds.as_ref())?;
-    if options.init != Init::Auto {
+    let mut found = run.finish(&race, foregrounds.as_ref(), coarse)?;
+    if options.init != Init::Auto || found.better_affine.is_some() {
         return Ok(found);
     }
     let foregrounds = foregrounds.as_ref();
@@ -172,8 +174,9 @@ impl<'a> Case<'a> {
         let levels = timed(&mut seconds.pyramid, || Levels::new(registered, options, self.backend))?;
         let mut run = self.new_run(compared, options, seconds);
         let race = run.through_levels(&levels)?;
+        let coarse = run.coarse(&levels, &race)?;
         drop(levels);
-        run.finish(&race, foregrounds)
+        run.finish(&race, foregrounds, coarse)
     }
 
     /// Sets up a run that has not begun. `prepared` is the pair that it compares at its end.
@@ -209,8 +212,24 @@ impl Run<'_> {
         Ok(race)
     }
 
-    /// Compares the images at the best pose, runs the checks, and puts the result together.
-    fn finish(mut self, race: &Race, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
+    /// Returns the images for [`Run::affine_from_result`]; `None` for 2-D images, affine results and a single level. They
+    /// are those of a coarse level, but the coarsest of three has too few voxels for an affine transform.
+    fn coarse(&self, levels: &Levels, race: &Race) -> Result<Option<ImagePair<'static>>> {
+        let level = levels.spacings.len().saturating_sub(2).max(1);
+        if self.case.fixed.geometry.is_flat() || self.options.dof == Kind::Affine || level >= levels.spacings.len() {
+            return Ok(None);
+        }
+        levels.images(level, Some(race.best()?.transform)).map(|pair| Some(pair.into_owned()))
+    }
+
+    /// Compares the images at the best pose, runs the checks, and puts the result together. An affine transform is
+    /// tried on the images `coarse`, if they are given.
+    fn finish(
+        mut self,
+        race: &Race,
+        foregrounds: Option<&Foregrounds>,
+        coarse: Option<ImagePair>,
+    ) -> Result<Registration> {
         let best = race.best()?;
         let transform =
             Linear::new(self.options.dof, self.dimension, self.case.fixed.geometry.centre(), &best.transform);
@@ -243,12 +262,22 @@ impl Run<'_> {
         };
         let of_place =
             place.into_iter().flat_map(trust::place_doubts).chain(elsewhere.and_then(trust::elsewhere_doubt));
-        let doubts = evidence.doubts().into_iter().chain(of_place).collect();
+        let mut doubts: Vec<_> = evidence.doubts().into_iter().chain(of_place).collect();
+        let mut better_affine = None;
+        let needs_more =
+            place.is_some_and(|place| !trust::both_confirm(place)) && !doubts.iter().any(|doubt| doubt.grave);
+        if let (true, Some(foregrounds), Some(coarse)) = (needs_more, foregrounds, coarse) {
+            let affine = self.affine_from_result(coarse, foregrounds, &map)?;
+            let doubt = affine.and_then(trust::affine_doubt);
+            better_affine = affine.filter(|_| doubt.is_some()).map(|affine| affine.to);
+            doubts.extend(doubt);
+        }
         Ok(Registration {
             moved,
             doubts,
             place,
             elsewhere,
+            better_affine,
             transform,
             intensities: self.case.read.each_ref().map(|image| image.intensities),
             start: compared.values[0],

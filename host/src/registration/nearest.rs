@@ -31,7 +31,8 @@ pub fn nearest(
         return Ok(None);
     }
     observer.note(&format!("the {} registration failed its checks: trying an affine one", options.dof.name()));
-    let as_affine = Options { dof: Kind::Affine, moved: false, ..options.clone() };
+    let init = found.better_affine.map_or(Init::Auto, Init::Transform);
+    let as_affine = Options { dof: Kind::Affine, init, moved: false, ..options.clone() };
     let affine = unless_fatal(register_kind(images, &as_affine, found.seconds.clone(), backend, observer))?;
     // After a wrong result, another wrong one must not pass by chance.
     let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(trust::both_lead_clearly);
@@ -70,7 +71,7 @@ fn near(
     }
     run.levels = affine.levels;
     let race = Race::decided("affine", map, to, affine.started.candidates);
-    let mut near = run.finish(&race, None)?;
+    let mut near = run.finish(&race, None, None)?;
     // The affine registration has passed the check of the place, and its change of volume shows how much sizes differ.
     near.doubts.retain(|doubt| doubt.check != Check::Place);
     near.doubts.extend(affine.doubts.iter().filter(|doubt| doubt.check == Check::Volume).map(by_affine));

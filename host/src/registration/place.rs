@@ -155,9 +155,10 @@ impl Foregrounds {
         }
     }
 
-    /// Returns the mutual information of local contrast at the identity, nats beyond chance.
-    pub fn here(&self) -> f64 {
-        self.local_contrast.here(&DAffine3::IDENTITY)
+    /// Returns the mutual information of local contrast at a map of fixed points to moving points, LPS mm: nats beyond
+    /// chance.
+    pub fn here(&self, to: &DAffine3) -> f64 {
+        self.local_contrast.here(to)
     }
 
     /// Returns the mutual information of the fixed image's local contrast and that of another moving image, at the
@@ -177,11 +178,8 @@ impl Foregrounds {
     /// Returns the transform of a kind that is nearest to `map`, of fixed points to moving points, LPS mm, over the
     /// fixed image's foreground; `None` if that is too small.
     pub fn nearest(&self, kind: Kind, map: impl Fn(DVec3) -> DVec3) -> Option<DAffine3> {
-        let grid = &self.image().geometry;
-        let to_world = grid.index_to_world();
-        let points = self.voxels().map(|n| to_world.transform_point3(grid.index_of(n).map(|i| i as f64).into()));
-        let pairs: Vec<_> = points.map(|point| (point, map(point))).collect();
-        nearest_linear(kind, &pairs, grid.is_flat())
+        let pairs: Vec<_> = self.points().map(|point| (point, map(point))).collect();
+        nearest_linear(kind, &pairs, self.image().geometry.is_flat())
     }
 
     /// Returns the local contrast of both images as it is compared, NaN in the background.
@@ -206,6 +204,13 @@ impl Foregrounds {
     pub fn voxels(&self) -> impl Iterator<Item = usize> {
         let voxels = &self.image().voxels;
         (0..voxels.len()).filter(|&n| !voxels[n].is_nan())
+    }
+
+    /// Iterates over the foreground voxels of [`Foregrounds::image`] as points, LPS mm.
+    pub fn points(&self) -> impl Iterator<Item = DVec3> {
+        let grid = &self.image().geometry;
+        let to_world = grid.index_to_world();
+        self.voxels().map(move |n| to_world.transform_point3(grid.index_of(n).map(|i| i as f64).into()))
     }
 
     fn mirrored_factor(&self, to: &DAffine3) -> Result<Option<f64>> {

@@ -1,6 +1,7 @@
 //! The checks of a finished registration.
 
 use super::elsewhere::Elsewhere;
+use super::from_result::FromResult;
 use super::place::{CONTRAST_LEAD, Place};
 use super::race::Rival;
 use crate::doubt::{Check, Doubt};
@@ -150,6 +151,16 @@ pub fn elsewhere_doubt(Elsewhere { times, distance_mm, .. }: Elsewhere) -> Optio
     (times < ELSEWHERE_LEAD).then(|| Doubt::grave(Check::Place, text))
 }
 
+/// Returns a doubt if volumes agree better through an affine transform, and the result is further from it than fewer
+/// degrees of freedom explain.
+pub fn affine_doubt(FromResult { times, distance_mm, explained_mm, .. }: FromResult) -> Option<Doubt> {
+    let text = format!(
+        "the images match better {distance_mm:.0} mm away through an affine transform ({times:.1} times the mutual \
+         information of local contrast)"
+    );
+    (times > 1.0 && distance_mm > explained_mm).then(|| Doubt::grave(Check::Place, text))
+}
+
 /// Whether local contrast agrees much better at the result than at poses around it.
 pub fn contrast_leads(place: Place) -> bool {
     place.contrast >= CONTRAST_LEAD
@@ -195,6 +206,11 @@ pub fn both_exceed_surroundings(place: Place) -> bool {
 /// One of them is not enough where a first result was wrong: a second wrong one must not pass by chance.
 pub fn both_lead_clearly(place: Place) -> bool {
     place.contrast.min(place.intensities) >= INTENSITIES_LEAD_IN_SPACE
+}
+
+/// Whether volumes agree so clearly by local contrast and by intensities that the result needs no further check.
+pub fn both_confirm(place: Place) -> bool {
+    contrast_leads(place) && both_lead_clearly(place)
 }
 
 /// Returns a doubt about volumes that were deformed from a start that no registration confirms, unless they agree
@@ -306,6 +322,14 @@ mod tests {
                 && foreground_confirms(place(0.0, Some(0.0), 1.2))
                 && !foreground_confirms(place(3.4, Some(1.3), 1.1))
         );
+    }
+
+    #[test]
+    fn an_affine_transform_elsewhere_must_agree_better_to_matter() {
+        let doubted = |times, distance_mm| {
+            affine_doubt(FromResult { times, distance_mm, explained_mm: 6.0, to: DAffine3::IDENTITY }).is_some()
+        };
+        assert!(doubted(1.1, 7.0) && !doubted(0.9, 7.0) && !doubted(3.0, 5.0));
     }
 
     #[test]

@@ -43,6 +43,7 @@ fn page_from(from: &'static str, volume: &Volume, doubts: Vec<Doubt>, file: &str
         levels: vec![],
         place: None,
         elsewhere: None,
+        better_affine: None,
         doubts,
         seconds: RegistrationSeconds::default(),
         histogram: "rows",
