@@ -18,12 +18,13 @@ mod race;
 mod retry;
 mod samples;
 mod start;
+mod tally;
 mod trust;
 
 use crate::backend::Backend;
 use crate::doubt::Check;
 use crate::image::{Prepared, voxel_map};
-use crate::metric::{self, BeforeAfter};
+use crate::metric::{self, BeforeAfter, LoadedMetric, MetricImages};
 use crate::observer::ask_observer;
 use crate::plane::sharpness;
 use crate::resample::{Resampling, with_gaps};
@@ -39,7 +40,7 @@ pub(crate) use place::Foregrounds;
 use race::{Race, Rival};
 use retry::{Retry, fails_place, unless_fatal};
 use start::searched;
-use std::time::Instant;
+use tally::{Part, Tally};
 use trust::Evidence;
 
 pub use crate::metric::Sampling;
@@ -63,61 +64,61 @@ pub(crate) fn register(
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    let found = register_kind([fixed, moving], options, RegistrationSeconds::default(), backend, observer)?;
-    Ok(nearest(&found, [fixed, moving], options, backend, observer)?.unwrap_or(found))
+    Tally::around(|tally| {
+        let found = register_kind([fixed, moving], options, tally, backend, observer)?;
+        Ok(nearest(&found, [fixed, moving], options, tally, backend, observer)?.unwrap_or(found))
+    })
 }
 
 /// Registers with transforms of the requested kind only. [`register`] may then fall back on an affine registration.
 fn register_kind(
     [fixed, moving]: [&Volume; 2],
     options: &Options,
-    mut seconds: RegistrationSeconds,
+    tally: &Tally,
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    let read = timed(&mut seconds.pyramid, || check_and_prepare([fixed, moving], options, backend, observer))?;
+    let read = tally.timed(Part::Pyramid, || check_and_prepare([fixed, moving], options, backend, observer))?;
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
     // The blurs of both images are compared in mm. That makes no sense if the scale between them is still to be found.
-    let matched = (fixed.geometry.is_flat() && options.dof <= Kind::Rigid).then(|| sharpness::match_blur(&read));
+    let comparable = fixed.geometry.is_flat() && options.dof <= Kind::Rigid;
+    let matched = tally.timed(Part::Pyramid, || comparable.then(|| sharpness::match_blur(&read)));
     let registered = matched.as_ref().unwrap_or(&read);
-    let levels = timed(&mut seconds.pyramid, || Levels::new(registered, options, backend))?;
-    let case = Case { fixed, moving, read: &read, backend, observer };
-    let mut run = case.new_run(&read, options, seconds);
+    let levels = tally.timed(Part::Pyramid, || Levels::new(registered, options, backend))?;
+    let case = Case { fixed, moving, read: &read, tally, backend, observer };
+    let mut run = case.new_run(&read, options);
     let (foregrounds, race) =
         rayon::join(|| Foregrounds::of(registered.each_ref(), levels.pyramids()), || run.through_levels(&levels));
     let (foregrounds, race) = (foregrounds?, race?);
     // Frees the pyramids: half a gigabyte for whole-body volumes.
     drop(levels);
-    let mut found = run.finish(&race, foregrounds.as_ref())?;
+    let found = run.finish(&race, foregrounds.as_ref())?;
     if options.init != Init::Auto {
         return Ok(found);
     }
     let foregrounds = foregrounds.as_ref();
-    if let Some(place) = found.elsewhere.filter(|place| place.times < 1.0) {
-        match unless_fatal(case.starting_elsewhere(place, options, found.seconds.clone(), foregrounds))? {
-            Some(retried) if retried.trusted() => return Ok(retried),
-            Some(retried) => found.seconds = retried.seconds,
-            None => {}
-        }
+    if let Some(place) = found.elsewhere.filter(|place| place.times < 1.0)
+        && let Some(retried) = unless_fatal(case.starting_elsewhere(place, options, foregrounds))?
+        && retried.trusted()
+    {
+        return Ok(retried);
     }
     let Some(retry) = Retry::after(&found, &fixed.geometry) else { return Ok(found) };
     observer.note(retry.reason());
-    if let Some(retried) = unless_fatal(case.retry(&retry, options, found.seconds.clone(), foregrounds))? {
-        if retry.accepts(&retried, &found) {
-            return Ok(retried);
-        }
-        found.seconds = retried.seconds;
+    if let Some(retried) = unless_fatal(case.retry(&retry, options, foregrounds))?
+        && retry.accepts(&retried, &found)
+    {
+        return Ok(retried);
     }
     if !fails_place(&found) {
         return Ok(found);
     }
     // If the images do not show how they lie on each other, the headers are all that is known.
     let options = Options { init: Init::Header, ..options.clone() };
-    match unless_fatal(case.run([registered, &read], &options, found.seconds.clone(), foregrounds))? {
-        Some(retried) if !retried.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(retried),
-        Some(retried) => Ok(Registration { seconds: retried.seconds, ..found }),
-        None => Ok(found),
-    }
+    let retried = unless_fatal(case.run([registered, &read], &options, foregrounds))?;
+    let stands =
+        |retried: &Registration| retried.doubts.iter().all(|doubt| !doubt.grave || doubt.check == Check::Place);
+    Ok(retried.filter(stands).unwrap_or(found))
 }
 
 /// Registers once, from the initialisation in `options`: makes no further attempts and leaves [`Registration::place`]
@@ -128,10 +129,11 @@ pub(crate) fn register_once(
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    let mut seconds = RegistrationSeconds::default();
-    let read = timed(&mut seconds.pyramid, || check_and_prepare([fixed, moving], options, backend, observer))?;
-    let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-    Case { fixed, moving, read: &read, backend, observer }.run([&read; 2], options, seconds, None)
+    Tally::around(|tally| {
+        let read = tally.timed(Part::Pyramid, || check_and_prepare([fixed, moving], options, backend, observer))?;
+        let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
+        Case { fixed, moving, read: &read, tally, backend, observer }.run([&read; 2], options, None)
+    })
 }
 
 /// Checks options, images and free memory, and prepares both images. Fails if they cannot be registered.
@@ -154,6 +156,7 @@ struct Case<'a> {
     moving: &'a Volume,
     /// Both, with outliers clamped and gaps filled.
     read: &'a [Prepared<'a>; 2],
+    tally: &'a Tally,
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
 }
@@ -166,23 +169,22 @@ impl<'a> Case<'a> {
         &self,
         [registered, compared]: [&[Prepared; 2]; 2],
         options: &Options,
-        mut seconds: RegistrationSeconds,
         foregrounds: Option<&Foregrounds>,
     ) -> Result<Registration> {
-        let levels = timed(&mut seconds.pyramid, || Levels::new(registered, options, self.backend))?;
-        let mut run = self.new_run(compared, options, seconds);
+        let levels = self.tally.timed(Part::Pyramid, || Levels::new(registered, options, self.backend))?;
+        let mut run = self.new_run(compared, options);
         let race = run.through_levels(&levels)?;
         drop(levels);
         run.finish(&race, foregrounds)
     }
 
     /// Sets up a run that has not begun. `prepared` is the pair that it compares at its end.
-    fn new_run<'r>(self, prepared: &'r [Prepared<'r>; 2], options: &'r Options, seconds: RegistrationSeconds) -> Run<'r>
+    fn new_run<'r>(self, prepared: &'r [Prepared<'r>; 2], options: &'r Options) -> Run<'r>
     where
         'a: 'r,
     {
         let dimension = Dimension::of(&self.fixed.geometry);
-        Run { case: self, prepared, options, dimension, levels: Vec::new(), values: [0.0; 2], seconds }
+        Run { case: self, prepared, options, dimension, levels: Vec::new(), values: [0.0; 2] }
     }
 }
 
@@ -196,7 +198,6 @@ struct Run<'a> {
     levels: Vec<RegistrationLevel>,
     /// The value of a metric with a gradient on the finest level: with the headers' alignment, and at the end.
     values: [f64; 2],
-    seconds: RegistrationSeconds,
 }
 
 impl Run<'_> {
@@ -210,7 +211,7 @@ impl Run<'_> {
     }
 
     /// Compares the images at the best pose, runs the checks, and puts the result together.
-    fn finish(mut self, race: &Race, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
+    fn finish(self, race: &Race, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
         let best = race.best()?;
         let transform =
             Linear::new(self.options.dof, self.dimension, self.case.fixed.geometry.centre(), &best.transform);
@@ -263,21 +264,32 @@ impl Run<'_> {
             },
             histogram: compared.method,
             levels: self.levels,
-            seconds: self.seconds,
+            seconds: RegistrationSeconds::default(),
             backend: self.case.backend.name(),
             device: self.case.backend.device(),
         })
     }
 
-    /// Optimises the poses of the race on a level. On the coarsest one, evaluates the starts first.
+    /// Loads a level, and optimises the poses of the race on it.
     fn level(&mut self, levels: &Levels, level: usize, race: &mut Race) -> Result<()> {
-        let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
         let at = race.poses.first().map(|pose| pose.transform).or(self.options.init.known());
         ask_observer(self.case.observer)?;
+        let tally = self.case.tally;
         let prepare = || self.options.metric.prepare(levels.images(level, at)?);
-        let images = timed(&mut self.seconds.pyramid, prepare)?;
-        let loaded = timed(&mut self.seconds.upload, || images.load(self.case.backend))?;
-        let clock = Instant::now();
+        let images = &*tally.timed(Part::Pyramid, prepare)?;
+        let loaded = tally.timed(Part::Upload, || images.load(self.case.backend))?;
+        tally.timed(Part::Optimise, || self.optimise(levels, level, (images, loaded), race))
+    }
+
+    /// Optimises the poses of the race on a level. On the coarsest one, evaluates the starts first.
+    fn optimise<'i>(
+        &mut self,
+        levels: &Levels,
+        level: usize,
+        (images, loaded): (&'i dyn MetricImages, Box<dyn LoadedMetric + 'i>),
+        race: &mut Race,
+    ) -> Result<()> {
+        let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
         let spacing_mm = images.grids().sampled.spacing.to_array();
         self.case.observer.level(count - 1 - level, count, spacing_mm);
         let mut metric = LevelMetric::new(images.grids(), loaded, self.options.metric.worst(), self.case.observer);
@@ -300,7 +312,6 @@ impl Run<'_> {
         let (samples, sigmas) = (images.samples(), images.sigmas());
         let (evaluations, trace) = (metric.evaluations, metric.trace);
         self.levels.push(RegistrationLevel { spacing_mm, samples, sigmas, evaluations, value, stopped, trace });
-        self.seconds.optimise += clock.elapsed().as_secs_f64();
         Ok(())
     }
 
@@ -313,43 +324,31 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Compares both images, and resamples the moving one if the options ask for it.
-    fn compare_and_resample(&mut self, map: &DAffine3) -> Result<(BeforeAfter, Option<Volume>)> {
-        let compared = self.compare(map)?;
-        Ok((compared, self.options.moved.then(|| self.resample(map)).transpose()?))
-    }
-
-    /// Compares both images at full resolution, before and after the registration.
-    fn compare(&mut self, map: &DAffine3) -> Result<BeforeAfter> {
+    /// Compares both images at full resolution, before and after the registration. Resamples the moving one if the
+    /// options ask for it.
+    fn compare_and_resample(&self, map: &DAffine3) -> Result<(BeforeAfter, Option<Volume>)> {
+        let Case { backend, observer, tally, .. } = self.case;
         let histogram = self.options.metric.histogram();
-        let compare = || metric::before_and_after(self.prepared, map, histogram, self.case.backend, self.case.observer);
-        timed(&mut self.seconds.compare, compare)
+        let compared = metric::before_and_after(self.prepared, map, histogram, backend, observer)?;
+        let resample = || tally.timed(Part::Resample, || self.resample(map));
+        Ok((compared, self.options.moved.then(resample).transpose()?))
     }
 
     /// Resamples the moving image onto the fixed image's grid.
-    fn resample(&mut self, map: &DAffine3) -> Result<Volume> {
-        ask_observer(self.case.observer)?;
-        let map = voxel_map(&self.case.fixed.geometry, &self.case.moving.geometry, map);
-        let size = self.case.fixed.geometry.size;
+    fn resample(&self, map: &DAffine3) -> Result<Volume> {
+        let Case { fixed, moving, backend, observer, .. } = self.case;
+        ask_observer(observer)?;
+        let map = voxel_map(&fixed.geometry, &moving.geometry, map);
         let resample =
-            |image: &Volume, how: &Resampling| self.case.backend.resample(image, size, &map, how.interpolator);
-        let voxels =
-            timed(&mut self.seconds.resample, || with_gaps(self.case.moving, &Resampling::default(), resample))?;
-        Ok(Volume { geometry: self.case.fixed.geometry, voxels, pixel: self.case.moving.pixel })
+            |image: &Volume, how: &Resampling| backend.resample(image, fixed.geometry.size, &map, how.interpolator);
+        let voxels = with_gaps(moving, &Resampling::default(), resample)?;
+        Ok(Volume { geometry: fixed.geometry, voxels, pixel: moving.pixel })
     }
 }
 
 /// Returns the volume that a grid covers, mm^3, or the area of a flat one, mm^2.
 pub(crate) fn volume(grid: &Geometry) -> f64 {
     grid.voxels() as f64 * grid.voxel_size()
-}
-
-/// Runs `work` and adds the time that it takes to `seconds`.
-pub(crate) fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
-    let clock = Instant::now();
-    let out = work();
-    *seconds += clock.elapsed().as_secs_f64();
-    out
 }
 
 #[cfg(test)]

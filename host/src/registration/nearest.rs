@@ -8,7 +8,7 @@ use super::levels::Levels;
 use super::place::Foregrounds;
 use super::race::Race;
 use super::retry::unless_fatal;
-use super::{Case, Init, Options, Registration, check_and_prepare, register_kind, timed, trust};
+use super::{Case, Init, Options, Part, Registration, Tally, check_and_prepare, register_kind, trust};
 use crate::doubt::{Check, Doubt};
 use crate::observer::Observer;
 use crate::transform::Kind;
@@ -23,6 +23,7 @@ pub fn nearest(
     found: &Registration,
     images: [&Volume; 2],
     options: &Options,
+    tally: &Tally,
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Option<Registration>> {
@@ -32,11 +33,11 @@ pub fn nearest(
     }
     observer.note(&format!("the {} registration failed its checks: trying an affine one", options.dof.name()));
     let as_affine = Options { dof: Kind::Affine, moved: false, ..options.clone() };
-    let affine = unless_fatal(register_kind(images, &as_affine, found.seconds.clone(), backend, observer))?;
+    let affine = unless_fatal(register_kind(images, &as_affine, tally, backend, observer))?;
     // After a wrong result, another wrong one must not pass by chance.
     let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(trust::both_lead_clearly);
     let Some(affine) = affine.filter(stands) else { return Ok(None) };
-    let near = unless_fatal(near(affine, images, options, backend, observer))?.flatten();
+    let near = unless_fatal(near(affine, images, options, tally, backend, observer))?.flatten();
     if near.is_some() {
         observer.note(&format!("the result is the {} transform nearest to the affine one", options.dof.name()));
     }
@@ -54,19 +55,20 @@ fn near(
     affine: Registration,
     [fixed, moving]: [&Volume; 2],
     options: &Options,
+    tally: &Tally,
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Option<Registration>> {
-    let read = check_and_prepare([fixed, moving], options, backend, observer)?;
+    let read = tally.timed(Part::Pyramid, || check_and_prepare([fixed, moving], options, backend, observer))?;
     let map = affine.transform.to_affine();
     let Some(foregrounds) = Foregrounds::of(read.each_ref(), [&[], &[]])? else { return Ok(None) };
     let Some(to) = foregrounds.nearest(options.dof, |point| map.transform_point3(point)) else { return Ok(None) };
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-    let mut run = Case { fixed, moving, read: &read, backend, observer }.new_run(&read, options, affine.seconds);
+    let mut run = Case { fixed, moving, read: &read, tally, backend, observer }.new_run(&read, options);
     // Others are evaluated at full resolution at the end.
     if options.metric.has_gradient() {
-        let levels = timed(&mut run.seconds.pyramid, || Levels::new(&read, options, backend))?;
-        run.evaluate_on_finest(&levels, &to)?;
+        let levels = tally.timed(Part::Pyramid, || Levels::new(&read, options, backend))?;
+        tally.timed(Part::Optimise, || run.evaluate_on_finest(&levels, &to))?;
     }
     run.levels = affine.levels;
     let race = Race::decided("affine", map, to, affine.started.candidates);
