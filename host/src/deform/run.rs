@@ -122,14 +122,10 @@ impl Run<'_> {
                 flow,
                 place_doubts.unwrap_or_default(),
                 doubts::gain_doubts(&made),
-                [
-                    made.overlap.and_then(overlap_doubt),
-                    landmark_doubt,
-                    made.unmatched.and_then(doubts::unmatched_doubt),
-                ]
-                .into_iter()
-                .flatten()
-                .collect(),
+                [overlap_doubt(made.overlap), landmark_doubt, made.unmatched.and_then(doubts::unmatched_doubt)]
+                    .into_iter()
+                    .flatten()
+                    .collect(),
             ]
             .concat(),
             linear_place,
