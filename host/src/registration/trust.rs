@@ -67,7 +67,8 @@ impl Evidence<'_> {
 
     /// Returns a doubt if too little of the smaller image lies inside the other one.
     fn overlap_doubt(&self) -> Option<Doubt> {
-        overlap_doubt(self.end.overlap_fraction() * self.volumes.max(1.0))
+        let volumes = self.volumes * self.to.matrix3.determinant().abs();
+        overlap_doubt(self.end.overlap_fraction() * volumes.max(1.0))
     }
 
     fn information_doubt(&self) -> Option<Doubt> {
@@ -271,6 +272,8 @@ mod tests {
         assert_eq!(end(GOOD), [""; 0]);
         assert_eq!(end(Evaluation { overlap: 24, ..GOOD }), ["overlap"]);
         assert_eq!(end(Evaluation { overlap: 1, ..GOOD }), ["overlap!"]);
+        // Enlarged, a quarter of the fixed image is most of what is now the smaller one.
+        assert_eq!(names(Evaluation { overlap: 24, ..GOOD }, DMat3::IDENTITY * 1.3, None), ["volume"]);
         assert_eq!(end(Evaluation { mi: 0.01, ..GOOD }), ["information!"]);
         assert_eq!(end(Evaluation { nmi: 1.2, ..GOOD }), ["metric!"]);
         let to = |to: DMat3| names(GOOD, to, None);
