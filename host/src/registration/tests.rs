@@ -4,7 +4,7 @@ use super::*;
 use crate::backend::cpu::Cpu;
 use crate::image::IntensityRange;
 use crate::{PixelType, Silent, random};
-use glam::DVec3;
+use glam::{DAffine3, DVec3};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -52,6 +52,15 @@ fn how_thick_a_picture_is_said_to_be_changes_nothing() {
     });
     assert_eq!(found[0], found[1]);
     assert_eq!(found[0], found[2]);
+}
+
+#[test]
+fn foregrounds_that_do_not_meet_have_no_information() {
+    let image = blobs(Geometry::axis_aligned([48; 3], DVec3::splat(2.0), DVec3::ZERO));
+    let prepared = || Prepared::new(&image, None, IntensityRange::Full);
+    let foregrounds = Foregrounds::of([&prepared(), &prepared()], [&[], &[]]).unwrap().unwrap();
+    let away = DAffine3::from_translation(DVec3::splat(500.0));
+    assert_eq!(foregrounds.place(&away).unwrap(), Place::NOWHERE);
 }
 
 #[test]
