@@ -8,7 +8,7 @@ use super::levels::Levels;
 use super::place::Foregrounds;
 use super::race::Race;
 use super::retry::unless_fatal;
-use super::{Case, Init, Options, Part, Registration, Tally, check_and_prepare, register_kind, trust};
+use super::{Case, Init, Options, Part, Registration, Run, Tally, check_and_prepare, lead, register_kind};
 use crate::doubt::{Check, Doubt};
 use crate::observer::Observer;
 use crate::transform::Kind;
@@ -35,7 +35,7 @@ pub fn nearest(
     let as_affine = Options { dof: Kind::Affine, moved: false, ..options.clone() };
     let affine = unless_fatal(register_kind(images, &as_affine, tally, backend, observer))?;
     // After a wrong result, another wrong one must not pass by chance.
-    let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(trust::both_lead_clearly);
+    let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(lead::both_lead_clearly);
     let Some(affine) = affine.filter(stands) else { return Ok(None) };
     let near = unless_fatal(near(affine, images, options, tally, backend, observer))?.flatten();
     if near.is_some() {
@@ -64,7 +64,7 @@ fn near(
     let Some(foregrounds) = Foregrounds::of(read.each_ref(), [&[], &[]])? else { return Ok(None) };
     let Some(to) = foregrounds.nearest(options.dof, |point| map.transform_point3(point)) else { return Ok(None) };
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-    let mut run = Case { fixed, moving, read: &read, tally, backend, observer }.new_run(&read, options);
+    let mut run = Run::new(Case { fixed, moving, read: &read, tally, backend, observer }, &read, options);
     // Others are evaluated at full resolution at the end.
     if options.metric.has_gradient() {
         let levels = tally.timed(Part::Pyramid, || Levels::new(&read, options, backend))?;

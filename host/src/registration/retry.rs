@@ -2,7 +2,7 @@
 
 use super::levels::after_search;
 use super::place::{Foregrounds, Place};
-use super::{Case, Elsewhere, Init, Options, Part, Registration, searched, trust};
+use super::{Case, Elsewhere, Init, Options, Part, Registration, lead, searched};
 use crate::doubt::Check;
 use crate::plane::local_contrast::{LocalContrast, masked_to_foreground};
 use crate::{Error, Geometry, Result};
@@ -48,9 +48,9 @@ impl Retry {
             return (place_failed || fails_check(found, Check::Rival)).then_some(Self::Foreground);
         }
         let place = found.place?;
-        match !found.trusted() || !trust::any_leads_much(place) {
+        match !found.trusted() || !lead::any_leads_much(place) {
             true => Some(Self::Search { place_failed }),
-            false => trust::contrast_leads_most(place).then(|| Self::Contrasts(found.transform.to_affine())),
+            false => lead::contrast_leads_most(place).then(|| Self::Contrasts(found.transform.to_affine())),
         }
     }
 
@@ -71,9 +71,9 @@ impl Retry {
     pub fn accepts(&self, retried: &Registration, found: &Registration) -> bool {
         let information = |found: &Registration| found.place.map_or(0.0, |place| place.information);
         let is_convincing = |place: Place| match self {
-            Self::Foreground => trust::both_lead_clearly(place),
+            Self::Foreground => lead::both_lead_clearly(place),
             Self::Search { .. } | Self::Contrasts(_) => {
-                trust::contrast_leads(place) && information(retried) > information(found)
+                lead::contrast_leads(place) && information(retried) > information(found)
             }
         };
         retried.trusted() && retried.place.is_some_and(is_convincing)
