@@ -1,7 +1,7 @@
 //! The linear registration that a deformation or a mesh starts from.
 
 use super::retry::unless_fatal;
-use super::{Options, Registration, Tally, register_kind};
+use super::{Case, Options, Registration, Tally};
 use crate::backend::Backend;
 use crate::image::{IntensityRange, Prepared};
 use crate::transform::{Kind, Linear};
@@ -58,7 +58,8 @@ fn of_kind(
         moved: false,
         ..Options::default()
     };
-    register_kind([&fixed.image, &moving.image], &options, tally, backend, observer)
+    let images = [&*fixed.image, &*moving.image];
+    Case::prepared(images, &options, tally, backend, observer, |case| case.register_kind(&options))
 }
 
 /// Returns what [`LinearStart::from`] says of a registration of this kind.

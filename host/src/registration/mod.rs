@@ -37,7 +37,6 @@ pub(crate) use lead::{
 };
 use levels::Levels;
 pub(crate) use linear::{kind_label, linear};
-use nearest::nearest;
 pub(crate) use place::Foregrounds;
 use retry::{Retry, fails_place, unless_fatal};
 use run::Run;
@@ -63,88 +62,24 @@ pub(crate) fn register(
     observer: &dyn Observer,
 ) -> Result<Registration> {
     Tally::around(|tally| {
-        let found = register_kind([fixed, moving], options, tally, backend, observer)?;
-        Ok(nearest(&found, [fixed, moving], options, tally, backend, observer)?.unwrap_or(found))
+        Case::prepared([fixed, moving], options, tally, backend, observer, |case| {
+            let found = case.register_kind(options)?;
+            Ok(case.nearest(&found, options)?.unwrap_or(found))
+        })
     })
-}
-
-/// Registers with transforms of the requested kind only. [`register`] may then fall back on an affine registration.
-fn register_kind(
-    [fixed, moving]: [&Volume; 2],
-    options: &Options,
-    tally: &Tally,
-    backend: &dyn Backend,
-    observer: &dyn Observer,
-) -> Result<Registration> {
-    let read = tally.timed(Part::Pyramid, || check_and_prepare([fixed, moving], options, backend, observer))?;
-    let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-    // The blurs of both images are compared in mm. That makes no sense if the scale between them is still to be found.
-    let comparable = fixed.geometry.is_flat() && options.dof <= Kind::Rigid;
-    let matched = tally.timed(Part::Pyramid, || comparable.then(|| sharpness::match_blur(&read)));
-    let registered = matched.as_ref().unwrap_or(&read);
-    let levels = tally.timed(Part::Pyramid, || Levels::new(registered, options, backend))?;
-    let case = Case { fixed, moving, read: &read, tally, backend, observer };
-    let mut run = Run::new(case, &read, options);
-    let (foregrounds, race) =
-        rayon::join(|| Foregrounds::of(registered.each_ref(), levels.pyramids()), || run.through_levels(&levels));
-    let (foregrounds, race) = (foregrounds?, race?);
-    // Frees the pyramids: half a gigabyte for whole-body volumes.
-    drop(levels);
-    let found = run.finish(&race, foregrounds.as_ref())?;
-    if options.init != Init::Auto {
-        return Ok(found);
-    }
-    let foregrounds = foregrounds.as_ref();
-    if let Some(place) = found.elsewhere.filter(|place| place.times < 1.0)
-        && let Some(retried) = unless_fatal(case.starting_elsewhere(place, options, foregrounds))?
-        && retried.trusted()
-    {
-        return Ok(retried);
-    }
-    let Some(retry) = Retry::after(&found, &fixed.geometry) else { return Ok(found) };
-    observer.note(retry.reason());
-    if let Some(retried) = unless_fatal(case.retry(&retry, options, foregrounds))?
-        && retry.accepts(&retried, &found)
-    {
-        return Ok(retried);
-    }
-    if !fails_place(&found) {
-        return Ok(found);
-    }
-    // If the images do not show how they lie on each other, the headers are all that is known.
-    let options = Options { init: Init::Header, ..options.clone() };
-    let retried = unless_fatal(case.run([registered, &read], &options, foregrounds))?;
-    let stands =
-        |retried: &Registration| retried.doubts.iter().all(|doubt| !doubt.grave || doubt.check == Check::Place);
-    Ok(retried.filter(stands).unwrap_or(found))
 }
 
 /// Registers once, from the initialisation in `options`: makes no further attempts and leaves [`Registration::place`]
 /// out.
 pub(crate) fn register_once(
-    [fixed, moving]: [&Volume; 2],
+    images: [&Volume; 2],
     options: &Options,
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
     Tally::around(|tally| {
-        let read = tally.timed(Part::Pyramid, || check_and_prepare([fixed, moving], options, backend, observer))?;
-        let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-        Case { fixed, moving, read: &read, tally, backend, observer }.run([&read; 2], options, None)
+        Case::prepared(images, options, tally, backend, observer, |case| case.run([case.read; 2], options, None))
     })
-}
-
-/// Checks options, images and free memory, and prepares both images. Fails if they cannot be registered.
-fn check_and_prepare<'a>(
-    [fixed, moving]: [&'a Volume; 2],
-    options: &'a Options,
-    backend: &dyn Backend,
-    observer: &dyn Observer,
-) -> Result<[Prepared<'a>; 2]> {
-    let read = check(fixed, moving, options)?;
-    metric::check::note_missing_voxels(&read, observer);
-    memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
-    Ok(read)
 }
 
 /// What all attempts to register a pair of images have in common.
@@ -160,6 +95,72 @@ struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
+    /// Checks options, images and free memory, prepares both images, and calls `register` with them. Fails if they
+    /// cannot be registered.
+    fn prepared(
+        [fixed, moving]: [&Volume; 2],
+        options: &Options,
+        tally: &Tally,
+        backend: &dyn Backend,
+        observer: &dyn Observer,
+        register: impl FnOnce(Case) -> Result<Registration>,
+    ) -> Result<Registration> {
+        let prepare = || -> Result<_> {
+            let read = check(fixed, moving, options)?;
+            metric::check::note_missing_voxels(&read, observer);
+            memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
+            Ok(read)
+        };
+        let read = &tally.timed(Part::Pyramid, prepare)?;
+        let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
+        register(Case { fixed, moving, read, tally, backend, observer })
+    }
+
+    /// Registers with transforms of the requested kind only. [`Case::nearest`] may then fall back on an affine
+    /// registration.
+    fn register_kind(&self, options: &Options) -> Result<Registration> {
+        let Self { fixed, read, tally, backend, observer, .. } = *self;
+        // The blurs of both images are compared in mm. That makes no sense if the scale between them is still to be
+        // found.
+        let comparable = fixed.geometry.is_flat() && options.dof <= Kind::Rigid;
+        let matched = tally.timed(Part::Pyramid, || comparable.then(|| sharpness::match_blur(read)));
+        let registered = matched.as_ref().unwrap_or(read);
+        let levels = tally.timed(Part::Pyramid, || Levels::new(registered, options, backend))?;
+        let mut run = Run::new(*self, read, options);
+        let (foregrounds, race) =
+            rayon::join(|| Foregrounds::of(registered.each_ref(), levels.pyramids()), || run.through_levels(&levels));
+        let (foregrounds, race) = (foregrounds?, race?);
+        // Frees the pyramids: half a gigabyte for whole-body volumes.
+        drop(levels);
+        let found = run.finish(&race, foregrounds.as_ref())?;
+        if options.init != Init::Auto {
+            return Ok(found);
+        }
+        let foregrounds = foregrounds.as_ref();
+        if let Some(place) = found.elsewhere.filter(|place| place.times < 1.0)
+            && let Some(retried) = unless_fatal(self.starting_elsewhere(place, options, foregrounds))?
+            && retried.trusted()
+        {
+            return Ok(retried);
+        }
+        let Some(retry) = Retry::after(&found, &fixed.geometry) else { return Ok(found) };
+        observer.note(retry.reason());
+        if let Some(retried) = unless_fatal(self.retry(&retry, options, foregrounds))?
+            && retry.accepts(&retried, &found)
+        {
+            return Ok(retried);
+        }
+        if !fails_place(&found) {
+            return Ok(found);
+        }
+        // If the images do not show how they lie on each other, the headers are all that is known.
+        let options = Options { init: Init::Header, ..options.clone() };
+        let retried = unless_fatal(self.run([registered, read], &options, foregrounds))?;
+        let stands =
+            |retried: &Registration| retried.doubts.iter().all(|doubt| !doubt.grave || doubt.check == Check::Place);
+        Ok(retried.filter(stands).unwrap_or(found))
+    }
+
     /// Registers the pair `registered` and compares the pair `compared` at full resolution at the end. Either is the
     /// pair that was read or one derived from it, such as its local contrast. `foregrounds` are those of both, for the
     /// `place` check.

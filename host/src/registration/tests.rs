@@ -113,3 +113,14 @@ fn the_parts_take_as_long_as_the_whole_also_where_attempts_are_discarded() {
     let start = |notes: &Notes| linear(Kind::Affine, prepared.each_ref(), || Ok(&Cpu), notes).unwrap();
     accounted(&start, "trying a rigid one");
 }
+
+#[test]
+fn missing_voxels_are_told_once_however_many_attempts_are_made() {
+    let [mut fixed, moving] = noise();
+    fixed.voxels[7] = f32::NAN;
+    let notes = Notes::default();
+    register(&fixed, &moving, &Options { moved: false, ..Options::default() }, &Cpu, &notes).unwrap();
+    let notes = notes.0.into_inner().unwrap();
+    assert!(notes.iter().any(|note| note.ends_with("trying an affine one")), "{notes:?}");
+    assert_eq!(notes.iter().filter(|note| note.contains("no data")).count(), 1, "{notes:?}");
+}
