@@ -3,8 +3,7 @@
 use super::place::{self, Agreement};
 use super::{Compared, Consistency, Deformation, Seconds, vectors};
 use crate::backend::{Backend, Flow, FlowInverse};
-use crate::image::voxel_map;
-use crate::image::{Geometry, Intensities};
+use crate::image::{Geometry, Intensities, voxel_map};
 use crate::observer::ask_observer;
 use crate::registration::LinearStart;
 use crate::resample::{Resampling, with_gaps};
@@ -98,11 +97,4 @@ fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dy
 fn image_through(flow: &mut dyn Flow, fixed: &Geometry, moving: &Volume, there: &Affine) -> Result<Volume> {
     let voxels = with_gaps(moving, &Resampling::default(), |image, _| flow.moved(image, there))?;
     Ok(Volume { geometry: *fixed, voxels, pixel: moving.pixel })
-}
-
-impl Deformation {
-    /// Returns whether the deformation may be used: none of its doubts is grave.
-    pub fn trusted(&self) -> bool {
-        self.doubts.iter().all(|doubt| !doubt.grave)
-    }
 }

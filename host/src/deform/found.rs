@@ -63,6 +63,13 @@ pub struct Deformation {
     pub device: String,
 }
 
+impl Deformation {
+    /// Returns whether the deformation may be used: none of its doubts is grave.
+    pub fn trusted(&self) -> bool {
+        self.doubts.iter().all(|doubt| !doubt.grave)
+    }
+}
+
 /// The inverse consistency error, mm: the distance from a voxel of the fixed image to where the field and then its
 /// inverse take it, over the voxels that the field takes inside the moving image.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]

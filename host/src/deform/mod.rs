@@ -1,5 +1,6 @@
-//! Non-rigid registration by flows of diffeomorphisms (Ledig & Chefd'hotel, section 3.2, after Chefd'hotel 2002): a displacement field
-//! that grows by composing small, smoothed steps along the gradient of the metric, so that it stays invertible.
+//! Non-rigid registration by flows of diffeomorphisms (Ledig & Chefd'hotel, section 3.2, after Chefd'hotel 2002): a
+//! displacement field that grows by composing small, smoothed steps along the gradient of the metric, so that it stays
+//! invertible.
 
 mod apart;
 mod bending;
