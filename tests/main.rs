@@ -18,6 +18,7 @@ mod registration;
 mod report;
 mod stop;
 mod support;
+mod template;
 
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
@@ -35,6 +36,7 @@ fn main() {
         registration::tests(),
         report::tests(),
         stop::tests(),
+        template::tests(),
     ];
     libtest_mimic::run(&arguments, topics.into_iter().flatten().collect()).exit();
 }

@@ -51,17 +51,24 @@ fn chooses(folder: &Path, command: &[&str], choices: &[(&str, &[&str])]) {
 /// The temporary file, in which it is written, is gone when the error is read.
 #[cfg(unix)]
 fn names_the_file_that_does_not_fit() {
+    let register = [&REGISTER[..], &["--backend", "cpu", "--write", "moved"]].concat();
+    names_in_its_place(&register, "out", "moved.nii.gz");
+    names_in_its_place(&["demo", "--backend", "cpu"], "mireg-demo", "ct.nii.gz");
+}
+
+/// Runs a command that may write 8 blocks to a file, and asserts that the error names `file` in the folder `out`.
+#[cfg(unix)]
+fn names_in_its_place(command: &[&str], out: &str, file: &str) {
     let (folder, _) = patient();
     let before = names(folder.path());
     // Limits the size of files, in blocks of 512 bytes or, in some shells, of 1024 bytes.
     let limited = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
     let mut run = Command::new("sh");
-    run.current_dir(folder.path()).args(["-c", limited, env!("CARGO_BIN_EXE_mireg")]).args(REGISTER);
-    let output = run.args(["--backend", "cpu", "--quiet", "--write", "moved"]).output().unwrap();
+    run.current_dir(folder.path()).args(["-c", limited, env!("CARGO_BIN_EXE_mireg")]).args(command);
+    let output = run.arg("--quiet").output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{told}");
-    let line =
-        format!("mireg: {}: cannot be written (file too large)", Path::new("out").join("moved.nii.gz").display());
+    let line = format!("mireg: {}: cannot be written (file too large)", Path::new(out).join(file).display());
     assert!(told.starts_with(&line) && told.lines().count() == 1, "{told}");
     assert_eq!(names(folder.path()), before);
 }

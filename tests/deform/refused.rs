@@ -5,11 +5,13 @@ use crate::support::CPU;
 use glam::{DAffine3, DVec3};
 use libtest_mimic::Trial;
 use mireg::deform::{Channel, Options};
+use mireg::error::Setting;
 use mireg::{Error, Silent, Volume};
 
 pub fn tests() -> Vec<Trial> {
     vec![
         test("options_that_make_no_sense_are_refused", options_that_make_no_sense),
+        test("a_start_out_of_the_plane_is_refused_by_its_name", start_out_of_the_plane),
         test("images_that_cannot_be_registered_are_refused", images_that_cannot_be_registered),
         test("images_apart_are_not_trusted", images_apart),
     ]
@@ -47,6 +49,15 @@ fn options_that_make_no_sense() {
     refused(&extra(&pair.fixed, &constant, 1.0), "extra images: the moving image is constant");
     let flat = DAffine3::from_scale(DVec3::new(1.0, 0.0, 1.0));
     assert!(line(&pair, &Options { start: from(&flat), ..Options::default() }).contains("no inverse"));
+}
+
+fn start_out_of_the_plane() {
+    let Pair { fixed, moving } = Pair::new([20, 18, 1], |v| v);
+    let options = Options { start: from(&DAffine3::from_rotation_x(0.2)), ..Options::default() };
+    let Err(Error::Option { setting, message }) = CPU.deform(&fixed, &moving, &options, &Silent) else {
+        panic!("it leads out of the plane")
+    };
+    assert!(setting == Setting::Start && message.to_string().contains("out of the plane"), "{setting:?}: {message}");
 }
 
 fn images_that_cannot_be_registered() {

@@ -1,6 +1,6 @@
 //! Which results are trusted. This must be checked, since a field can be found between any two images.
 
-use super::{Pair, found, from_headers, test};
+use super::{Pair, found, from, from_headers, test};
 use crate::support::by_place;
 use glam::{DAffine3, DVec3};
 use libtest_mimic::Trial;
@@ -19,6 +19,7 @@ pub fn tests() -> Vec<Trial> {
         test("a_blurred_picture_does_not_guide_a_soft_field", blurred),
         test("a_soft_field_that_the_images_do_not_account_for_fails", bent),
         test("images_that_do_not_meet_fail", apart),
+        test("the_overlap_is_a_fraction_whatever_the_scale", overlap),
     ]
 }
 
@@ -129,4 +130,25 @@ fn apart() {
     moving.geometry.origin.x += 150.0;
     let found = found(&Pair { fixed, moving }, &from_headers());
     assert!(grave(&found).contains(&Check::Overlap), "{:?}", found.doubts);
+}
+
+/// A cube of 48 mm and one of 28 mm with the same centre: whichever the start makes the smaller one lies inside the
+/// other.
+fn overlap() {
+    let cube = |side: usize| {
+        let mut geometry = Geometry::axis_aligned([side; 3], DVec3::splat(2.0), DVec3::ZERO);
+        geometry.origin = -geometry.centre();
+        Volume { geometry, voxels: super::object(&geometry), pixel: PixelType::F32 }
+    };
+    let pair = Pair { fixed: cube(24), moving: cube(14) };
+    let overlap = |scale: f64, shift: f64| {
+        let start = from(&(DAffine3::from_translation(DVec3::X * shift) * DAffine3::from_scale(DVec3::splat(scale))));
+        let (levels, iterations) = (Some(vec![2.0]), Some(vec![1]));
+        let options = Options { start, levels, iterations, smooth_mm: Some(12.0), ..Options::default() };
+        found(&pair, &options).overlap
+    };
+    for (scale, shift, expected) in [(1.0, 0.0, 1.0), (0.5, 0.0, 1.0), (2.0, 0.0, 1.0), (1.0, 24.0, 0.5)] {
+        let found = overlap(scale, shift);
+        assert!(found <= 1.0 && (found - expected).abs() < 0.06, "{scale}, {shift}: {found}");
+    }
 }

@@ -14,6 +14,7 @@ use crate::arguments::images::Images;
 use crate::arguments::number::whole;
 use crate::arguments::pair::Pair as Files;
 use crate::demo::{Misplacement, Pair, picture};
+use crate::files;
 use crate::invocation::Invocation;
 use crate::job::{self, Job};
 use crate::report::motion;
@@ -55,13 +56,15 @@ pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
         Files { fixed: out.join(CT), moving: out.join(MR), out: out.clone(), quiet: *quiet, images: Images::default() };
     let outputs = Outputs::default();
     let job = Job::open::<Registered>(&files, outputs.clone(), &[], &arguments.compute, invocation)?;
+    let final_path = |error| files::with_final_path(error, job.folder.temporary(), out);
     job.progress.step(&format!("simulating patient {seed}"));
-    let (pair, making, [ct, mr]) = job.engine.install(|| {
+    let simulated = job.engine.install(|| {
         let pair = Pair::new(*seed, 1.0);
         let making = invocation.started.elapsed().as_secs_f64();
         let scans = write_scans(&pair, &job.folder)?;
         Ok((pair, making, scans))
-    })?;
+    });
+    let (pair, making, [ct, mr]) = simulated.map_err(final_path)?;
 
     // The scans are read from their files again, so that `mireg register` on these files finds the same.
     let loaded = job.read_from(&ct, &mr, |_| Ok(Options::default()))?;
@@ -73,7 +76,7 @@ pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
     let before = pair.misplacement(&DAffine3::IDENTITY);
     let after = pair.misplacement(&found);
     let checkerboards = picture::checkerboards(&pair.ct, &pair.mr, &[DAffine3::IDENTITY, found]);
-    picture::save(&checkerboards, &job.folder.path("demo.png"))?;
+    picture::save(&checkerboards, &job.folder.path("demo.png")).map_err(final_path)?;
     let summary = job::summary(&files, &outputs, &registered, &report);
     let text = [patient(&pair, *seed, making), summary, errors(before, after, arguments)].concat();
     job.commit(&report, &text)?;

@@ -41,7 +41,7 @@ impl<'a> ContrastCheck<'a> {
         let mut flow = cpu::flow_of(planes, grid.size, grid.spacing.to_array());
         let field = Field { geometry: *grid, vectors: flow.vectors(&maps)? };
         let map = field.map();
-        let (through, _) = moved(&self.images, |point| map.transform_point3(point))?;
+        let through = moved(&self.images, |point| map.transform_point3(point))?;
         let information = [self.at_start, self.foregrounds.information(&through)?];
         Ok(doubts::is_accounted_for(information, bending_of(&self.foregrounds, &map, &self.start)))
     }

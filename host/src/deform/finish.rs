@@ -1,10 +1,9 @@
 //! Makes the result of a finished flow: fields, Jacobian determinants and images.
 
-use super::place::FieldMeasures;
+use super::place::{self, Agreement};
 use super::{Compared, Consistency, Deformation, Seconds, vectors};
 use crate::backend::{Backend, Flow, FlowInverse};
-use crate::image::voxel_map;
-use crate::image::{Geometry, Intensities};
+use crate::image::{Geometry, Intensities, voxel_map};
 use crate::observer::ask_observer;
 use crate::registration::LinearStart;
 use crate::resample::{Resampling, with_gaps};
@@ -22,7 +21,7 @@ pub fn deformation(
     (fixed, moving, moved): (&Geometry, &Volume, bool),
     linear_start: LinearStart,
     inverse: Option<FlowInverse>,
-    measure: &(dyn Fn(&Field) -> Result<Option<FieldMeasures>> + Sync),
+    measure: &(dyn Fn(&Field) -> Result<Option<Agreement>> + Sync),
     observer: &dyn Observer,
 ) -> Result<Deformation> {
     let start = linear_start.transform.to_affine();
@@ -34,16 +33,17 @@ pub fn deformation(
 
     let mut made = nothing_yet([fixed, back_to], linear_start, backend);
     made.field.vectors = flow.vectors(&of_field)?;
-    let (field, jacobian) = (&made.field, &mut made.jacobian);
+    let (field, inverse_field, jacobian) = (&made.field, &mut made.inverse, &mut made.jacobian);
     let mut measured = Ok(None);
-    let slot = &mut measured;
+    let (slot, overlap) = (&mut measured, &mut made.overlap);
     // While the device makes the next result, other threads work on the one before.
     rayon::in_place_scope(|scope| {
         scope.spawn(move |_| *slot = measure(field));
         ask_observer(observer)?;
         let inverse = inverse.map_or_else(|| flow.inverse(back_to.size, [&there, &back], &of_inverse), Ok)?;
         made.consistency = Consistency { mean_mm: inverse.mean_mm, worst_mm: inverse.worst_mm };
-        made.inverse.vectors = inverse.vectors;
+        inverse_field.vectors = inverse.vectors;
+        scope.spawn(move |_| *overlap = place::overlap(field, inverse_field));
         ask_observer(observer)?;
         jacobian.voxels = flow.jacobians()?;
         scope.spawn(move |_| {
@@ -53,13 +53,11 @@ pub fn deformation(
         made.moved = moved.then(|| image_through(flow, fixed, moving, &there)).transpose()?;
         Ok::<_, Error>(())
     })?;
-    if let Some(FieldMeasures { overlap, agreement }) = measured? {
-        made.overlap = Some(overlap);
-        made.place = agreement.map(|of| of.place);
-        made.start_information = agreement.map(|of| of.at_start);
-        made.bending = agreement.map(|of| of.bending);
-        made.unmatched = agreement.and_then(|of| of.unmatched);
-    }
+    let agreement = measured?;
+    made.place = agreement.map(|of| of.place);
+    made.start_information = agreement.map(|of| of.at_start);
+    made.bending = agreement.map(|of| of.bending);
+    made.unmatched = agreement.and_then(|of| of.unmatched);
     made.jacobian_range = match made.jacobian.has_gaps() {
         true => [f64::NAN; 2],
         false => <[f32; 2]>::from(made.jacobian.range()).map(f64::from),
@@ -81,7 +79,7 @@ fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dy
         jacobian_range: [0.0; 2],
         values: [0.0; 2],
         levels: Vec::new(),
-        overlap: None,
+        overlap: 0.0,
         place: None,
         start_information: None,
         bending: None,
@@ -99,11 +97,4 @@ fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dy
 fn image_through(flow: &mut dyn Flow, fixed: &Geometry, moving: &Volume, there: &Affine) -> Result<Volume> {
     let voxels = with_gaps(moving, &Resampling::default(), |image, _| flow.moved(image, there))?;
     Ok(Volume { geometry: *fixed, voxels, pixel: moving.pixel })
-}
-
-impl Deformation {
-    /// Returns whether the deformation may be used: none of its doubts is grave.
-    pub fn trusted(&self) -> bool {
-        self.doubts.iter().all(|doubt| !doubt.grave)
-    }
 }

@@ -32,8 +32,9 @@ pub struct Deformation {
     /// correlation; or minus the mean squared difference of intensities, as fractions of the range. For several metrics
     /// or channels, it is the weighted sum of their information, nats: see [`Level::terms`].
     pub values: [f64; 2],
-    /// The fraction of the smaller image's volume that lies inside the other image through the field.
-    pub overlap: Option<f64>,
+    /// The fraction of the smaller image that lies inside the other one through the field, 0 to 1. The smaller image is
+    /// the one of which more does.
+    pub overlap: f64,
     /// How much better the images agree through the field than at places around; `None` if too little of them is
     /// foreground.
     pub place: Option<Place>,
@@ -60,6 +61,13 @@ pub struct Deformation {
     pub backend: &'static str,
     /// The device's own name.
     pub device: String,
+}
+
+impl Deformation {
+    /// Returns whether the deformation may be used: none of its doubts is grave.
+    pub fn trusted(&self) -> bool {
+        self.doubts.iter().all(|doubt| !doubt.grave)
+    }
 }
 
 /// The inverse consistency error, mm: the distance from a voxel of the fixed image to where the field and then its

@@ -1,5 +1,6 @@
-//! Non-rigid registration by flows of diffeomorphisms (Ledig & Chefd'hotel, section 3.2, after Chefd'hotel 2002): a displacement field
-//! that grows by composing small, smoothed steps along the gradient of the metric, so that it stays invertible.
+//! Non-rigid registration by flows of diffeomorphisms (Ledig & Chefd'hotel, section 3.2, after Chefd'hotel 2002): a
+//! displacement field that grows by composing small, smoothed steps along the gradient of the metric, so that it stays
+//! invertible.
 
 mod apart;
 mod bending;
@@ -44,7 +45,6 @@ use crate::backend::Chosen;
 use crate::image::{Geometry, Prepared};
 use crate::metric;
 use crate::observer::ask_observer;
-use crate::registration::timed;
 use crate::{Observer, Result, Volume};
 use middle::Middle;
 use run::Run;
@@ -117,4 +117,12 @@ fn meet_between(images: [&Geometry; 2], starts: &mut [StartCandidate], asked: Op
 /// Returns the smallest distance between neighbouring voxels, mm, over the axes that have more than one voxel.
 fn smallest(grid: &Geometry) -> f64 {
     grid.spacing_range()[0]
+}
+
+/// Runs `work` and adds the time that it takes to `seconds`.
+fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
+    let clock = Instant::now();
+    let out = work();
+    *seconds += clock.elapsed().as_secs_f64();
+    out
 }

@@ -5,26 +5,17 @@ use super::bending;
 use super::levels::{Channel, Level};
 use crate::image::{Intensities, Prepared};
 use crate::plane::local_contrast::longer_side;
-use crate::registration::{Foregrounds, Place, Unmatched, place_doubts, unconfirmed_place_doubt, volume};
-use crate::resample::{Resampled, resample_through};
+use crate::registration::{Foregrounds, Place, Unmatched, place_doubts, unconfirmed_place_doubt};
+use crate::resample::resample_through;
 use crate::transform::{Field, FieldMap, Kind};
 use crate::{Resampling, Result, Volume};
 use glam::{DAffine3, DVec3};
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Pixels along the longer side of pictures, and voxels along the longest side of volumes, that are enough for these
 /// measurements.
 const ENOUGH: [f64; 2] = [250.0, 64.0];
-
-/// What is measured of two images through a field.
-#[derive(Debug, Clone, Copy)]
-pub struct FieldMeasures {
-    /// The fraction of the smaller image's volume that lies inside the other one: 0 to 1, or more if the field enlarges
-    /// it.
-    pub overlap: f64,
-    /// `None` if too little of the images is foreground.
-    pub agreement: Option<Agreement>,
-}
 
 /// How well two images agree through a field.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +29,8 @@ pub struct Agreement {
     pub unmatched: Option<Unmatched>,
 }
 
-/// Measures the images through a field from the fixed to the moving one. Returns `None` if there are no levels.
+/// Measures how well the images agree through a field from the fixed to the moving one. Returns `None` if there are no
+/// levels, or if too little of the images is foreground.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -47,30 +39,15 @@ pub fn measure(
     field: &Field,
     start: &DAffine3,
     intensities: [Intensities; 2],
-) -> Result<Option<FieldMeasures>> {
-    let Some(images) = images_for_checks(levels, intensities) else { return Ok(None) };
-    let map = field.map();
-    let (through, inside) = moved(&images, |point| map.transform_point3(point))?;
-    let [fixed, moving] = images.each_ref().map(|image| &image.image.geometry);
-    let overlap = inside as f64 * fixed.voxel_size() / volume(fixed).min(volume(moving));
-    let agreement = agreement(&images, &through, &map, start)?;
-    Ok(Some(FieldMeasures { overlap, agreement }))
-}
-
-/// Measures how well the images agree through a map; `through` is the moving image resampled through it. Returns `None`
-/// if too little of the images is foreground.
-fn agreement(
-    images: &[Prepared; 2],
-    through: &Prepared,
-    map: &FieldMap,
-    start: &DAffine3,
 ) -> Result<Option<Agreement>> {
-    let Some(foregrounds) = Foregrounds::of([&images[0], through], [&[], &[]])? else {
+    let Some(images) = &images_for_checks(levels, intensities) else { return Ok(None) };
+    let map = &field.map();
+    let Some(foregrounds) = foregrounds(images, |point| map.transform_point3(point))? else {
         // Each image has enough foreground, but not within the other one.
         let nowhere = Agreement { place: Place::NOWHERE, at_start: 0.0, bending: 0.0, unmatched: None };
         return Ok(Foregrounds::of(images.each_ref(), [&[], &[]])?.map(|_| nowhere));
     };
-    let at_start = || foregrounds.information(&moved(images, |point| start.transform_point3(point))?.0);
+    let at_start = || foregrounds.information(&moved(images, |point| start.transform_point3(point))?);
     let others = || rayon::join(at_start, || bending_of(&foregrounds, map, start));
     let placed = || rayon::join(|| foregrounds.place(&DAffine3::IDENTITY), || foregrounds.unmatched());
     let ((place, unmatched), (at_start, bending)) = rayon::join(placed, others);
@@ -85,27 +62,40 @@ pub fn bending_of(foregrounds: &Foregrounds, map: &FieldMap, start: &DAffine3) -
     bending::nats(&foregrounds.voxels().map(|n| determinants[n]).collect::<Vec<_>>())
 }
 
-/// Resamples the moving image through a map onto the fixed image's grid. Also returns how many voxels of that grid the
-/// map takes inside the moving image.
-pub fn moved(
-    [fixed, moving]: &[Prepared; 2],
-    map: impl Fn(DVec3) -> DVec3 + Sync,
-) -> Result<(Prepared<'static>, usize)> {
+/// Returns the fraction of the smaller image that lies inside the other one through a field, 0 to 1. The smaller image
+/// is the one of which more does. `inverse` is the inverse of the field on the grid of the moving image.
+pub fn overlap(field: &Field, inverse: &Field) -> f64 {
+    fraction_inside(field, &inverse.map()).max(fraction_inside(inverse, &field.map()))
+}
+
+/// Returns the fraction of a field's voxels that it takes inside the grid of another one.
+fn fraction_inside(field: &Field, other: &FieldMap) -> f64 {
+    let (to_mm, [width, height, _]) = (field.geometry.index_to_world(), field.geometry.size);
+    let row = |(row, vectors): (usize, &[[f32; 3]])| {
+        let (y, z) = ((row % height) as f64, (row / height) as f64);
+        let point = |x: usize| to_mm.transform_point3(DVec3::new(x as f64, y, z));
+        let vectors = vectors.iter().enumerate();
+        vectors.filter(|(x, way)| other.holds(point(*x) + DVec3::from_array(way.map(f64::from)))).count()
+    };
+    let inside: usize = field.vectors.par_chunks(width).enumerate().map(row).sum();
+    inside as f64 / field.vectors.len().max(1) as f64
+}
+
+/// Resamples the moving image through a map onto the fixed image's grid.
+pub fn moved([fixed, moving]: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<Prepared<'static>> {
     let through = |image: &Volume, outside: f32| {
         let how = Resampling { outside, ..Resampling::default() };
-        resample_through(image, &fixed.image.geometry, &map, &how)
+        resample_through(image, &fixed.image.geometry, &map, &how).map(|moved| Cow::Owned(moved.volume))
     };
-    let Resampled { volume, inside } = through(&moving.image, moving.intensities.range.0)?;
+    let image = through(&moving.image, moving.intensities.range.0)?;
     let mask = moving.mask().map(|mask| through(mask, 0.0)).transpose()?;
-    let mask = mask.map(|mask| Cow::Owned(mask.volume));
-    Ok((Prepared { image: Cow::Owned(volume), mask, intensities: moving.intensities }, inside))
+    Ok(Prepared { image, mask, intensities: moving.intensities })
 }
 
 /// Returns the foreground of the fixed image and of the moving one, resampled through a map. Returns `None` if that is
 /// too little.
 pub fn foregrounds(images: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<Option<Foregrounds>> {
-    let (through, _) = moved(images, map)?;
-    Foregrounds::of([&images[0], &through], [&[], &[]])
+    Foregrounds::of([&images[0], &moved(images, map)?], [&[], &[]])
 }
 
 /// Measures how much better the images agree through the start of a field than around it or, if they do not agree

@@ -7,12 +7,12 @@ use super::start::{StartCandidate, Support};
 use super::strategy::Strategy;
 use super::trials::BendingCheck;
 use super::{Compared, Deformation, LandmarkErrors, Landmarks, Level, Options, Seconds};
-use super::{doubts, finish, levels, memory, place, smallest};
+use super::{doubts, finish, levels, memory, place, smallest, timed};
 use crate::backend::{Backend, Flow, cpu};
 use crate::doubt::Check;
 use crate::image::{Intensities, Range, StoredImage};
 use crate::observer::ask_observer;
-use crate::registration::{LinearStart, overlap_doubt, timed};
+use crate::registration::{LinearStart, overlap_doubt};
 use crate::transform::Field;
 use crate::{Observer, Result, Volume};
 use std::slice;
@@ -122,14 +122,10 @@ impl Run<'_> {
                 flow,
                 place_doubts.unwrap_or_default(),
                 doubts::gain_doubts(&made),
-                [
-                    made.overlap.and_then(overlap_doubt),
-                    landmark_doubt,
-                    made.unmatched.and_then(doubts::unmatched_doubt),
-                ]
-                .into_iter()
-                .flatten()
-                .collect(),
+                [overlap_doubt(made.overlap), landmark_doubt, made.unmatched.and_then(doubts::unmatched_doubt)]
+                    .into_iter()
+                    .flatten()
+                    .collect(),
             ]
             .concat(),
             linear_place,

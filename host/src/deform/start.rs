@@ -3,12 +3,11 @@
 use super::middle::{self, Middle};
 use crate::backend::Chosen;
 use crate::doubt::{Check, Doubt};
-use crate::error::Setting;
-use crate::error::{Message, message};
+use crate::error::{Message, Setting, message};
 use crate::image::Prepared;
 use crate::registration::{self, LinearStart, Registration, check};
 use crate::transform::{Dimension, Kind, Linear};
-use crate::{Error, Geometry, Observer, Result, Volume};
+use crate::{Geometry, Observer, Result, Volume};
 use std::time::Instant;
 
 /// Ends of the sentence that says where a flow starts if the result of a registration should not be used.
@@ -94,7 +93,8 @@ impl Start {
             Self::Headers => (vec![headers(Support::Unconfirmed)], Vec::new()),
             Self::Transform(transform) => (vec![(transform.clone(), "a transform", Support::Unconfirmed)], Vec::new()),
         };
-        starts.iter().try_for_each(|(start, ..)| check_start(&images[0].image, start))?;
+        let fixed = &images[0].image.geometry;
+        starts.iter().try_for_each(|(start, ..)| check::start(Setting::Start, fixed, &start.to_affine()))?;
         let seconds = clock.elapsed().as_secs_f64();
         let candidate = |(transform, from, support)| StartCandidate {
             linear: LinearStart { transform, from, seconds },
@@ -103,15 +103,6 @@ impl Start {
         };
         Ok(StartCandidates { candidates: starts.into_iter().map(candidate).collect(), doubts })
     }
-}
-
-/// Refuses a start that has no inverse, or that leads out of the plane of 2-D images.
-fn check_start(fixed: &Volume, start: &Linear) -> Result<()> {
-    let map = start.to_affine();
-    if !map.is_finite() || map.matrix3.determinant() == 0.0 {
-        return Err(Error::option(Setting::Start, "the transform to start from has no inverse"));
-    }
-    if fixed.geometry.is_flat() { check::stays_in_plane(&map) } else { Ok(()) }
 }
 
 fn headers(fixed: &Volume) -> Linear {

@@ -57,7 +57,7 @@ pub struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    /// Prepares trials, in which `account` says what must account for a field.
+    /// Prepares trials, in which `check` says what must account for a field.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
@@ -67,13 +67,13 @@ impl<'a> Trials<'a> {
         Ok(Self { course, judge: Judge { course, flow: None, start: None }, contrast_check })
     }
 
-    /// Returns how many fields are [tried](Trials::all) in about the time of one.
+    /// Returns how many fields are [tried](Trials::try_all) in about the time of one.
     pub fn at_once(&self) -> usize {
         // A field on a coarse level keeps two threads busy, and hardly more.
         if self.course.backend.waits() { usize::MAX } else { (rayon::current_num_threads() / 2).max(1) }
     }
 
-    /// Tries the coarse levels with each of these smoothings: see [`Self::one`].
+    /// Tries the coarse levels with each of these smoothings: see [`Trials::try_one`].
     pub fn try_all(&mut self, smoothings: &[Smoothing], searched: Option<&Searched>) -> Result<Vec<TrialResult>> {
         let Self { course, judge, contrast_check } = self;
         if course.middle.is_some() {

@@ -2,8 +2,10 @@
 
 mod cubic;
 mod filled;
+mod filter;
 mod geometry;
 mod intensities;
+mod outliers;
 mod packing;
 mod prefilter;
 mod prepared;

@@ -123,7 +123,7 @@ pub(super) mod tests {
 
     use super::*;
     use crate::PixelType;
-    use crate::io::voxels::encode;
+    use crate::io::coding::encode;
 
     /// Voxels that cannot be compressed.
     pub fn noise(count: usize) -> Vec<f32> {

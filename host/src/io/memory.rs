@@ -4,7 +4,7 @@ use std::path::Path;
 
 use glam::{DMat3, DVec3};
 
-use super::{check, voxels};
+use super::{check, coding, voxels};
 use crate::{Error, Geometry, PixelType, Result, Volume};
 
 /// The spacing of a grid, in mm, and the directions of its axes in LPS.
@@ -52,7 +52,7 @@ pub fn volume(name: &Path, geometry: Geometry, voxels: Vec<f32>, pixel: PixelTyp
 /// The intensities of a volume as a file stores them: little-endian, with integers rounded to the nearest (ties to
 /// even) and clamped.
 pub fn stored(volume: &Volume) -> Vec<u8> {
-    voxels::encode_at_once(&volume.voxels, volume.pixel)
+    coding::encode_at_once(&volume.voxels, volume.pixel)
 }
 
 #[cfg(test)]

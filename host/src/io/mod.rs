@@ -5,6 +5,7 @@
 
 mod atomic;
 mod check;
+mod coding;
 mod colour_map;
 mod deflate;
 pub mod field;

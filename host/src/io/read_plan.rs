@@ -1,7 +1,8 @@
 //! Decides by the options what to read of the numbers of a file: all, one volume, the mean of the volumes, or luma.
 
+use super::coding::Coding;
 use super::reading::{COLOURS, Channel, Image, ReadOptions, Select};
-use super::voxels::{Coding, Shape, Take};
+use super::voxels::{Shape, Take};
 use crate::error::{Message, message};
 use crate::{Geometry, Volume};
 
@@ -20,7 +21,7 @@ impl ReadPlan {
 
     /// Makes the image of the voxels that were read.
     pub fn image(self, geometry: Geometry, coding: &Coding, voxels: Vec<f32>) -> Image {
-        let volume = Volume { geometry, voxels, pixel: coding.volume_pixel(self.take) };
+        let volume = Volume { geometry, voxels, pixel: self.take.volume_pixel(coding) };
         Image { notes: self.notes, ..volume.into() }
     }
 }

@@ -105,11 +105,14 @@ impl<'v> JointImages<'v> {
 /// Returns the bias of mutual information, nats: how much too high it is on average because so many samples fill the
 /// cells of the joint histogram by chance (Roulston 1999). The pair (f, m) is at `f + bins * m`.
 pub fn chance(counts: &[u32], bins: usize, samples: u64) -> f64 {
+    if samples == 0 {
+        return 0.0;
+    }
     let filled = |cells: &mut dyn Iterator<Item = bool>| cells.filter(|filled| *filled).count() as f64;
     let fixed = filled(&mut (0..bins).map(|f| counts.iter().skip(f).step_by(bins).any(|&n| n > 0)));
     let moving = filled(&mut counts.chunks(bins).map(|row| row.iter().any(|&n| n > 0)));
     let joint = filled(&mut counts.iter().map(|&n| n > 0));
-    ((joint - fixed - moving + 1.0) / (2.0 * samples.max(1) as f64)).max(0.0)
+    ((joint - fixed - moving + 1.0) / (2.0 * samples as f64)).max(0.0)
 }
 
 /// Mutual information beyond chance that counts as none, nats.

@@ -74,7 +74,8 @@ pub struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// Returns `None` for an image that cannot be interpolated: with a single voxel along x or y (along z it makes the
-    /// image 2-D), or with more voxels than an `i32` counts.
+    /// image 2-D). An `i32` counts the voxels of every image that can be registered: see
+    /// [`Geometry::is_addressable`].
     pub fn new(image: &'a Volume) -> Option<Self> {
         let (voxels, size) = (&*image.voxels, image.geometry.size);
         let whole = size.iter().product::<usize>() == voxels.len() && i32::try_from(voxels.len()).is_ok();

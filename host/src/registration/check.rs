@@ -4,7 +4,7 @@ use super::Options;
 use crate::error::{Setting, message};
 use crate::image::Prepared;
 use crate::metric;
-use crate::{Error, Result, Volume};
+use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DVec3};
 
 /// Prepares the fixed and the moving image, unless they cannot be registered.
@@ -24,20 +24,25 @@ pub fn check<'a>(fixed: &'a Volume, moving: &'a Volume, options: &'a Options) ->
         ));
     }
     levels(options.levels.as_deref().unwrap_or(&[1.0]))?;
-    if fixed.geometry.is_flat() {
-        options.init.given().iter().try_for_each(stays_in_plane)?;
-    }
+    options.init.given().iter().try_for_each(|given| start(Setting::Init, &fixed.geometry, given))?;
     let masks = [options.fixed_mask.as_ref(), options.moving_mask.as_ref()];
     metric::check::images([fixed, moving], masks, [options.fixed_range, options.moving_range])
 }
 
-/// Refuses a start that takes 2-D images out of their plane.
-pub fn stays_in_plane(start: &DAffine3) -> Result<()> {
+/// Refuses a start that has no inverse, or that takes 2-D images out of their plane. `setting` is the option that gives
+/// it.
+pub fn start(setting: Setting, fixed: &Geometry, start: &DAffine3) -> Result<()> {
+    if !start.inverse().is_finite() {
+        return Err(Error::option(
+            setting,
+            message!("the transform to start from has no inverse"; "start from one that has"),
+        ));
+    }
     let onto = |p: DVec3| start.transform_point3(p).z.abs() < 1e-6;
-    match [DVec3::ZERO, DVec3::X, DVec3::Y].into_iter().all(onto) {
+    match !fixed.is_flat() || [DVec3::ZERO, DVec3::X, DVec3::Y].into_iter().all(onto) {
         true => Ok(()),
         false => Err(Error::option(
-            Setting::Init,
+            setting,
             message!(
                 "the transform to start from leads out of the plane of the images";
                 "start from a two-dimensional one"
@@ -62,8 +67,9 @@ pub fn levels(levels: &[f64]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PixelType;
     use crate::metric::{Mattes, Metric};
-    use crate::{Geometry, PixelType};
+    use crate::registration::Init;
 
     fn volume(size: [usize; 3], voxels: Vec<f32>) -> Volume {
         Volume { geometry: Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO), voxels, pixel: PixelType::F32 }
@@ -95,5 +101,22 @@ mod tests {
         }
         refused(&good, &with(64, Some(volume([2, 2, 2], vec![0.4; 8]))), "no voxel of 0.5");
         refused(&good, &with(64, Some(volume([2, 2, 3], vec![1.0; 12]))), "not on the fixed image's grid");
+    }
+
+    #[test]
+    fn a_start_is_refused_that_has_no_inverse_or_leaves_the_plane() {
+        let refused = |size, init| {
+            let image = volume(size, (0..size.iter().product::<usize>()).map(|n| n as f32).collect());
+            match check(&image, &image, &Options { init, ..Options::default() }) {
+                Err(Error::Option { setting: Setting::Init, message }) => message.to_string(),
+                _ => String::new(),
+            }
+        };
+        let squeezed = DAffine3::from_scale(DVec3::new(1.0, 1.0, 0.0));
+        assert!(refused([2, 2, 2], Init::Transform(squeezed)).contains("no inverse"));
+        assert!(refused([2, 2, 2], Init::Among(vec![DAffine3::IDENTITY, DAffine3::NAN])).contains("no inverse"));
+        let tilted = || Init::Transform(DAffine3::from_rotation_x(0.2));
+        assert_eq!(refused([2, 2, 2], tilted()), "");
+        assert!(refused([4, 2, 1], tilted()).contains("out of the plane"));
     }
 }

@@ -103,13 +103,13 @@ pub struct Rise {
     pub value: f64,
 }
 
-/// Seconds spent in each part.
+/// Seconds spent in each part, by all attempts together. Their sum is the time that the registration took.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct RegistrationSeconds {
     pub upload: f64,
     pub pyramid: f64,
     pub optimise: f64,
-    /// The comparison at full resolution, before and after.
+    /// The comparison at full resolution, before and after, and the checks.
     pub compare: f64,
     pub resample: f64,
 }

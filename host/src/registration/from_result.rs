@@ -4,10 +4,11 @@
 //! The heads of two people differ in size and shape. A rigid transform may then align the outlines, 1 cm from where the
 //! brains agree, and agree better there than at poses around. An affine optimisation that starts there moves away.
 
-use super::Run;
 use super::objective::LevelMetric;
 use super::place::Foregrounds;
 use super::race::Race;
+use super::tally::Part;
+use super::{Options, Run};
 use crate::Result;
 use crate::metric::{ImagePair, NO_INFORMATION};
 use crate::observer::Quiet;
@@ -35,29 +36,34 @@ impl Run<'_> {
     ///
     /// # Errors
     /// Those of the backend, and [`Error::Stopped`](crate::Error::Stopped).
-    pub(super) fn affine_from_result(
+    pub fn affine_from_result(
         &self,
         coarse: ImagePair,
         foregrounds: &Foregrounds,
         to: &DAffine3,
     ) -> Result<Option<FromResult>> {
-        let (kind, grid) = (self.options.dof, &self.case.fixed.geometry);
         let mm = coarse.sampled.geometry.spacing.min_element();
-        let images = self.options.metric.prepare(coarse)?;
-        let loaded = images.load(self.case.backend)?;
-        let quiet = Quiet(self.case.observer);
-        let mut metric = LevelMetric::new(images.grids(), loaded, self.options.metric.worst(), &quiet);
-        let mut race = Race::decided("affine", *to, *to, 1);
-        let steps = Steps::new(Kind::Affine, self.dimension, grid);
-        race.refine(&mut metric, &*self.options.optimizer().optimizer(), &steps, (mm, false), grid)?;
-        let affine = race.best()?.transform;
-        let Some(nearest) = foregrounds.nearest(kind, |point| affine.transform_point3(point)) else { return Ok(None) };
-        Ok(Some(FromResult {
+        let affine = self.case.tally.timed(Part::Optimise, || self.affine(coarse, to, mm))?;
+        let nearest = foregrounds.nearest(self.options.dof, |point| affine.transform_point3(point));
+        Ok(nearest.map(|nearest| FromResult {
             times: foregrounds.here(&affine) / foregrounds.here(to).max(NO_INFORMATION),
             distance_mm: foregrounds.distance(&nearest, to),
             explained_mm: foregrounds.distance(&nearest, &affine).max(mm),
             to: affine,
         }))
+    }
+
+    /// Optimises an affine transform on a level with a spacing of `mm`, from `start`.
+    fn affine(&self, level: ImagePair, start: &DAffine3, mm: f64) -> Result<DAffine3> {
+        let Options { metric, .. } = self.options;
+        let images = metric.prepare(level)?;
+        let quiet = Quiet(self.case.observer);
+        let mut metric = LevelMetric::new(images.grids(), images.load(self.case.backend)?, metric.worst(), &quiet);
+        let grid = &self.case.fixed.geometry;
+        let steps = Steps::new(Kind::Affine, self.dimension, grid);
+        let mut race = Race::decided("", *start, *start, 1);
+        race.refine(&mut metric, &*self.options.optimizer().optimizer(), &steps, (mm, false), grid)?;
+        Ok(race.best()?.transform)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The linear registration that a deformation or a mesh starts from.
 
 use super::retry::unless_fatal;
-use super::{Options, Registration, RegistrationSeconds, register_kind};
+use super::{Case, Options, Registration, Tally};
 use crate::backend::Backend;
 use crate::image::{IntensityRange, Prepared};
 use crate::transform::{Kind, Linear};
@@ -29,19 +29,22 @@ pub(crate) fn linear<'b>(
     backend: impl Fn() -> Result<&'b dyn Backend>,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    let found = of_kind(kind, images, backend()?, observer)?;
-    if found.trusted() || kind <= Kind::Rigid {
-        return Ok(found);
-    }
-    // Images that show too little for scales and shears may show enough for a rotation.
-    observer.note(&format!("the {} registration failed its checks: trying a rigid one", kind.name()));
-    let rigid = unless_fatal(of_kind(Kind::Rigid, images, backend()?, observer))?;
-    Ok(rigid.filter(Registration::trusted).unwrap_or(found))
+    Tally::around(|tally| {
+        let found = of_kind(kind, images, tally, backend()?, observer)?;
+        if found.trusted() || kind <= Kind::Rigid {
+            return Ok(found);
+        }
+        // Images that show too little for scales and shears may show enough for a rotation.
+        observer.note(&format!("the {} registration failed its checks: trying a rigid one", kind.name()));
+        let rigid = unless_fatal(of_kind(Kind::Rigid, images, tally, backend()?, observer))?;
+        Ok(rigid.filter(Registration::trusted).unwrap_or(found))
+    })
 }
 
 fn of_kind(
     kind: Kind,
     [fixed, moving]: [&Prepared; 2],
+    tally: &Tally,
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
@@ -55,7 +58,8 @@ fn of_kind(
         moved: false,
         ..Options::default()
     };
-    register_kind([&fixed.image, &moving.image], &options, RegistrationSeconds::default(), backend, observer)
+    let images = [&*fixed.image, &*moving.image];
+    Case::prepared(images, &options, tally, backend, observer, |case| case.register_kind(&options))
 }
 
 /// Returns what [`LinearStart::from`] says of a registration of this kind.

@@ -8,75 +8,65 @@ use super::levels::Levels;
 use super::place::Foregrounds;
 use super::race::Race;
 use super::retry::unless_fatal;
-use super::{Case, Init, Options, Registration, check_and_prepare, register_kind, timed, trust};
+use super::{Case, Init, Options, Part, Registration, Run, lead};
+use crate::Result;
 use crate::doubt::{Check, Doubt};
-use crate::observer::Observer;
 use crate::transform::Kind;
-use crate::{Result, Volume, backend::Backend};
 
-/// Returns the transform nearest to an affine registration in place of a result that fails its checks; `None` if the
-/// result need not be replaced, or if its replacement or the affine registration fails its checks, too.
-///
-/// # Errors
-/// Those of [`unless_fatal`].
-pub fn nearest(
-    found: &Registration,
-    images: [&Volume; 2],
-    options: &Options,
-    backend: &dyn Backend,
-    observer: &dyn Observer,
-) -> Result<Option<Registration>> {
-    let flat = images[0].geometry.is_flat();
-    if flat || options.dof == Kind::Affine || options.init != Init::Auto || !is_replaceable(&found.doubts) {
-        return Ok(None);
+impl Case<'_> {
+    /// Returns the transform nearest to an affine registration in place of a result that fails its checks; `None` if
+    /// the result need not be replaced, or if its replacement or the affine registration fails its checks, too.
+    ///
+    /// # Errors
+    /// Those of [`unless_fatal`].
+    pub fn nearest(&self, found: &Registration, options: &Options) -> Result<Option<Registration>> {
+        let flat = self.fixed.geometry.is_flat();
+        if flat || options.dof == Kind::Affine || options.init != Init::Auto || !is_replaceable(&found.doubts) {
+            return Ok(None);
+        }
+        let name = options.dof.name();
+        self.observer.note(&format!("the {name} registration failed its checks: trying an affine one"));
+        let init = found.better_affine.map_or(Init::Auto, Init::Transform);
+        let as_affine = Options { dof: Kind::Affine, init, moved: false, ..options.clone() };
+        let affine = unless_fatal(self.register_kind(&as_affine))?;
+        // After a wrong result, another wrong one must not pass by chance.
+        let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(lead::both_lead_clearly);
+        let Some(affine) = affine.filter(stands) else { return Ok(None) };
+        let near = unless_fatal(self.near(affine, options))?.flatten();
+        if near.is_some() {
+            self.observer.note(&format!("the result is the {name} transform nearest to the affine one"));
+        }
+        Ok(near)
     }
-    observer.note(&format!("the {} registration failed its checks: trying an affine one", options.dof.name()));
-    let init = found.better_affine.map_or(Init::Auto, Init::Transform);
-    let as_affine = Options { dof: Kind::Affine, init, moved: false, ..options.clone() };
-    let affine = unless_fatal(register_kind(images, &as_affine, found.seconds.clone(), backend, observer))?;
-    // After a wrong result, another wrong one must not pass by chance.
-    let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(trust::both_lead_clearly);
-    let Some(affine) = affine.filter(stands) else { return Ok(None) };
-    let near = unless_fatal(near(affine, images, options, backend, observer))?.flatten();
-    if near.is_some() {
-        observer.note(&format!("the result is the {} transform nearest to the affine one", options.dof.name()));
+
+    /// Finds the nearest transform and runs the checks; `None` if it fails them.
+    fn near(&self, affine: Registration, options: &Options) -> Result<Option<Registration>> {
+        let Self { read, tally, backend, .. } = *self;
+        let map = affine.transform.to_affine();
+        let Some(foregrounds) = Foregrounds::of(read.each_ref(), [&[], &[]])? else { return Ok(None) };
+        let Some(to) = foregrounds.nearest(options.dof, |point| map.transform_point3(point)) else { return Ok(None) };
+        let mut run = Run::new(*self, read, options);
+        // Others are evaluated at full resolution at the end.
+        if options.metric.has_gradient() {
+            let levels = tally.timed(Part::Pyramid, || Levels::new(read, options, backend))?;
+            tally.timed(Part::Optimise, || run.evaluate_on_finest(&levels, &to))?;
+        }
+        run.levels = affine.levels;
+        let race = Race::decided("affine", map, to, affine.started.candidates);
+        let mut near = run.finish(&race, None, None)?;
+        // The affine registration has passed the check of the place, and its change of volume shows how much sizes
+        // differ.
+        near.doubts.retain(|doubt| doubt.check != Check::Place);
+        near.doubts.extend(affine.doubts.iter().filter(|doubt| doubt.check == Check::Volume).map(by_affine));
+        (near.place, near.elsewhere) = (affine.place, affine.elsewhere);
+        Ok(Some(near).filter(Registration::trusted))
     }
-    Ok(near)
 }
 
 /// Whether a result failed its checks and is not mirrored. An affine transform may fit a mirrored image well enough to
 /// hide that it is.
 fn is_replaceable(doubts: &[Doubt]) -> bool {
     doubts.iter().any(|doubt| doubt.grave) && doubts.iter().all(|doubt| doubt.check != Check::Mirrored)
-}
-
-/// Finds the nearest transform and runs the checks; `None` if it fails them.
-fn near(
-    affine: Registration,
-    [fixed, moving]: [&Volume; 2],
-    options: &Options,
-    backend: &dyn Backend,
-    observer: &dyn Observer,
-) -> Result<Option<Registration>> {
-    let read = check_and_prepare([fixed, moving], options, backend, observer)?;
-    let map = affine.transform.to_affine();
-    let Some(foregrounds) = Foregrounds::of(read.each_ref(), [&[], &[]])? else { return Ok(None) };
-    let Some(to) = foregrounds.nearest(options.dof, |point| map.transform_point3(point)) else { return Ok(None) };
-    let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-    let mut run = Case { fixed, moving, read: &read, backend, observer }.new_run(&read, options, affine.seconds);
-    // Others are evaluated at full resolution at the end.
-    if options.metric.has_gradient() {
-        let levels = timed(&mut run.seconds.pyramid, || Levels::new(&read, options, backend))?;
-        run.evaluate_on_finest(&levels, &to)?;
-    }
-    run.levels = affine.levels;
-    let race = Race::decided("affine", map, to, affine.started.candidates);
-    let mut near = run.finish(&race, None, None)?;
-    // The affine registration has passed the check of the place, and its change of volume shows how much sizes differ.
-    near.doubts.retain(|doubt| doubt.check != Check::Place);
-    near.doubts.extend(affine.doubts.iter().filter(|doubt| doubt.check == Check::Volume).map(by_affine));
-    (near.place, near.elsewhere) = (affine.place, affine.elsewhere);
-    Ok(Some(near).filter(Registration::trusted))
 }
 
 /// Rewords a doubt about the affine registration for the result that replaces it.

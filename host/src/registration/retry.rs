@@ -2,7 +2,7 @@
 
 use super::levels::after_search;
 use super::place::{Foregrounds, Place};
-use super::{Case, Elsewhere, Init, Options, Registration, RegistrationSeconds, searched, timed, trust};
+use super::{Case, Elsewhere, Init, Options, Part, Registration, lead, searched};
 use crate::doubt::Check;
 use crate::plane::local_contrast::{LocalContrast, masked_to_foreground};
 use crate::{Error, Geometry, Result};
@@ -48,9 +48,9 @@ impl Retry {
             return (place_failed || fails_check(found, Check::Rival)).then_some(Self::Foreground);
         }
         let place = found.place?;
-        match !found.trusted() || !trust::any_leads_much(place) {
+        match !found.trusted() || !lead::any_leads_much(place) {
             true => Some(Self::Search { place_failed }),
-            false => trust::contrast_leads_most(place).then(|| Self::Contrasts(found.transform.to_affine())),
+            false => lead::contrast_leads_most(place).then(|| Self::Contrasts(found.transform.to_affine())),
         }
     }
 
@@ -71,9 +71,9 @@ impl Retry {
     pub fn accepts(&self, retried: &Registration, found: &Registration) -> bool {
         let information = |found: &Registration| found.place.map_or(0.0, |place| place.information);
         let is_convincing = |place: Place| match self {
-            Self::Foreground => trust::both_lead_clearly(place),
+            Self::Foreground => lead::both_lead_clearly(place),
             Self::Search { .. } | Self::Contrasts(_) => {
-                trust::contrast_leads(place) && information(retried) > information(found)
+                lead::contrast_leads(place) && information(retried) > information(found)
             }
         };
         retried.trusted() && retried.place.is_some_and(is_convincing)
@@ -82,17 +82,11 @@ impl Retry {
 
 impl Case<'_> {
     /// Registers again, in another way.
-    pub fn retry(
-        &self,
-        retry: &Retry,
-        options: &Options,
-        seconds: RegistrationSeconds,
-        foregrounds: Option<&Foregrounds>,
-    ) -> Result<Registration> {
+    pub fn retry(&self, retry: &Retry, options: &Options, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
         match retry {
-            Retry::Search { .. } => self.by_contrast(None, options, seconds, foregrounds),
-            Retry::Contrasts(from) => self.by_contrast(Some(from), options, seconds, foregrounds),
-            Retry::Foreground => self.by_foreground(options, seconds, foregrounds),
+            Retry::Search { .. } => self.by_contrast(None, options, foregrounds),
+            Retry::Contrasts(from) => self.by_contrast(Some(from), options, foregrounds),
+            Retry::Foreground => self.by_foreground(options, foregrounds),
         }
     }
 
@@ -102,21 +96,20 @@ impl Case<'_> {
         &self,
         from: Option<&DAffine3>,
         options: &Options,
-        mut seconds: RegistrationSeconds,
         foregrounds: Option<&Foregrounds>,
     ) -> Result<Registration> {
-        let pair = timed(&mut seconds.pyramid, || LocalContrast::pair(self.read))?;
+        let pair = self.tally.timed(Part::Pyramid, || LocalContrast::pair(self.read))?;
         let (init, levels) = match from {
             Some(map) => {
                 (Init::Transform(*map), after_search(pair.each_ref().map(|contrast| &contrast.picture.geometry)))
             }
-            None => timed(&mut seconds.optimise, || searched(&pair, options.dof))?,
+            None => self.tally.timed(Part::Optimise, || searched(&pair, options.dof))?,
         };
         let levels = options.levels.clone().unwrap_or(levels);
         let [fixed, moving] = pair;
         let local_contrast = [fixed.prepared(&self.read[0].intensities), moving.prepared(&self.read[1].intensities)];
         let options = Options { init, levels: Some(levels), ..options.clone() };
-        let mut found = self.run([&local_contrast; 2], &options, seconds, foregrounds)?;
+        let mut found = self.run([&local_contrast; 2], &options, foregrounds)?;
         found.started.from = "contrast";
         Ok(found)
     }
@@ -126,25 +119,19 @@ impl Case<'_> {
         &self,
         place: Elsewhere,
         options: &Options,
-        seconds: RegistrationSeconds,
         foregrounds: Option<&Foregrounds>,
     ) -> Result<Registration> {
         self.observer.note("the smaller image matches better elsewhere in the larger one: continuing from there");
         let options = Options { init: Init::Transform(place.to), ..options.clone() };
-        let mut found = self.run([self.read; 2], &options, seconds, foregrounds)?;
+        let mut found = self.run([self.read; 2], &options, foregrounds)?;
         found.started.from = "elsewhere";
         Ok(found)
     }
 
     /// Registers two volumes by their foregrounds.
-    fn by_foreground(
-        &self,
-        options: &Options,
-        seconds: RegistrationSeconds,
-        foregrounds: Option<&Foregrounds>,
-    ) -> Result<Registration> {
+    fn by_foreground(&self, options: &Options, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
         let masked = self.read.each_ref().map(masked_to_foreground);
-        let mut found = self.run([&masked; 2], options, seconds, foregrounds)?;
+        let mut found = self.run([&masked; 2], options, foregrounds)?;
         found.started.from = "foreground";
         Ok(found)
     }

@@ -3,8 +3,10 @@
 use super::*;
 use crate::backend::cpu::Cpu;
 use crate::image::IntensityRange;
-use crate::{PixelType, Silent};
-use glam::DVec3;
+use crate::{PixelType, Silent, random};
+use glam::{DAffine3, DVec3};
+use std::sync::Mutex;
+use std::time::Instant;
 
 /// Blobs that have no symmetry.
 fn blobs(geometry: Geometry) -> Volume {
@@ -53,6 +55,15 @@ fn how_thick_a_picture_is_said_to_be_changes_nothing() {
 }
 
 #[test]
+fn foregrounds_that_do_not_meet_have_no_information() {
+    let image = blobs(Geometry::axis_aligned([48; 3], DVec3::splat(2.0), DVec3::ZERO));
+    let prepared = || Prepared::new(&image, None, IntensityRange::Full);
+    let foregrounds = Foregrounds::of([&prepared(), &prepared()], [&[], &[]]).unwrap().unwrap();
+    let away = DAffine3::from_translation(DVec3::splat(500.0));
+    assert_eq!(foregrounds.place(&away).unwrap(), Place::NOWHERE);
+}
+
+#[test]
 fn a_rival_where_nothing_agrees_takes_nothing_away() {
     let grid = Geometry::axis_aligned([48; 3], DVec3::splat(2.0), DVec3::ZERO);
     let image = blobs(grid);
@@ -64,4 +75,52 @@ fn a_rival_where_nothing_agrees_takes_nothing_away() {
         assert_eq!(foregrounds.including_rival(place, &DAffine3::IDENTITY, &rival), place);
     }
     assert_eq!(foregrounds.including_rival(place, &DAffine3::IDENTITY, &DAffine3::IDENTITY).contrast, 1.0);
+}
+
+/// Two volumes that have nothing in common.
+fn noise() -> [Volume; 2] {
+    let geometry = Geometry::axis_aligned([24; 3], DVec3::splat(3.0), DVec3::ZERO);
+    [1, 2].map(|seed| {
+        let voxels = (0..geometry.voxels()).map(|n| random::normal(seed, n as u64)).collect();
+        Volume { geometry, voxels, pixel: PixelType::F32 }
+    })
+}
+
+/// Keeps what it is told.
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
+
+impl Observer for Notes {
+    fn note(&self, text: &str) {
+        self.0.lock().unwrap().push(text.to_owned());
+    }
+}
+
+#[test]
+fn the_parts_take_as_long_as_the_whole_also_where_attempts_are_discarded() {
+    let images = noise();
+    let accounted = |run: &dyn Fn(&Notes) -> Registration, tried: &str| {
+        let (notes, clock) = (Notes::default(), Instant::now());
+        let RegistrationSeconds { upload, pyramid, optimise, compare, resample } = run(&notes).seconds;
+        let (parts, whole) = (upload + pyramid + optimise + compare + resample, clock.elapsed().as_secs_f64());
+        let notes = notes.0.into_inner().unwrap();
+        assert!(notes.iter().any(|note| note.ends_with(tried)), "{notes:?}");
+        assert!(parts <= whole && parts > 0.95 * whole, "{parts} of {whole} s, {notes:?}");
+    };
+    let options = Options { moved: false, ..Options::default() };
+    accounted(&|notes| register(&images[0], &images[1], &options, &Cpu, notes).unwrap(), "trying an affine one");
+    let prepared = images.each_ref().map(|image| Prepared::new(image, None, IntensityRange::Full));
+    let start = |notes: &Notes| linear(Kind::Affine, prepared.each_ref(), || Ok(&Cpu), notes).unwrap();
+    accounted(&start, "trying a rigid one");
+}
+
+#[test]
+fn missing_voxels_are_told_once_however_many_attempts_are_made() {
+    let [mut fixed, moving] = noise();
+    fixed.voxels[7] = f32::NAN;
+    let notes = Notes::default();
+    register(&fixed, &moving, &Options { moved: false, ..Options::default() }, &Cpu, &notes).unwrap();
+    let notes = notes.0.into_inner().unwrap();
+    assert!(notes.iter().any(|note| note.ends_with("trying an affine one")), "{notes:?}");
+    assert_eq!(notes.iter().filter(|note| note.contains("no data")).count(), 1, "{notes:?}");
 }

@@ -2,7 +2,8 @@
 
 use super::elsewhere::Elsewhere;
 use super::from_result::FromResult;
-use super::place::{CONTRAST_LEAD, Place};
+use super::lead::{LITTLE_INFORMATION, contrast_confirms};
+use super::place::Place;
 use super::race::Rival;
 use crate::doubt::{Check, Doubt};
 use crate::metric::Evaluation;
@@ -13,8 +14,6 @@ use glam::DAffine3;
 /// one, the result fails.
 const SMALL_OVERLAP: f64 = 0.25;
 const NO_OVERLAP: f64 = 0.02;
-/// Mutual information that counts as none, nats beyond chance.
-pub const LITTLE_INFORMATION: f64 = 0.04;
 /// A rotation of more degrees from the headers' alignment is unusual.
 const LARGE_ROTATION: f64 = 75.0;
 /// A change of volume by more than the first factor is unusual; by more than the second, it is not anatomical.
@@ -23,12 +22,6 @@ const IMPOSSIBLE_VOLUME: f64 = 4.0;
 /// A second pose with more than this fraction of the winner's lead is as good as the winner.
 const AS_GOOD: f64 = 0.9;
 
-/// If local contrast does not agree (see [`CONTRAST_LEAD`]), another measure must: the mutual information must be this
-/// many times that of the best pose around. The first is for wide local contrast, the second for intensities of 2-D
-/// images, the third for intensities of volumes, which are compared with fewer poses around.
-const WIDE_CONTRAST_LEAD: f64 = 1.4;
-const INTENSITIES_LEAD: f64 = 1.2;
-const INTENSITIES_LEAD_IN_SPACE: f64 = 1.4;
 /// The mutual information at the position of a small image must be this many times that at the best other position in a
 /// large one.
 const ELSEWHERE_LEAD: f64 = 1.5;
@@ -68,7 +61,8 @@ impl Evidence<'_> {
 
     /// Returns a doubt if too little of the smaller image lies inside the other one.
     fn overlap_doubt(&self) -> Option<Doubt> {
-        overlap_doubt(self.end.overlap_fraction() * self.volumes.max(1.0))
+        let volumes = self.volumes * self.to.matrix3.determinant().abs();
+        overlap_doubt(self.end.overlap_fraction() * volumes.max(1.0))
     }
 
     fn information_doubt(&self) -> Option<Doubt> {
@@ -116,31 +110,6 @@ pub fn overlap_doubt(part: f64) -> Option<Doubt> {
     (part < SMALL_OVERLAP).then(|| Doubt { check: Check::Overlap, message: text.into(), grave: part < NO_OVERLAP })
 }
 
-/// Returns the doubts about a place: [`Check::Place`] and [`Check::Mirrored`].
-pub fn place_doubts(place: Place) -> impl Iterator<Item = Doubt> {
-    [lead_doubt(place), mirrored_doubt(place)].into_iter().flatten()
-}
-
-/// Returns a doubt unless the images agree clearly better at the result than at poses around it, by one measure at
-/// least.
-fn lead_doubt(place: Place) -> Option<Doubt> {
-    let others = match place.wide_contrast {
-        Some(wide) => wide >= WIDE_CONTRAST_LEAD || intensities_lead(place),
-        None => place.intensities >= INTENSITIES_LEAD_IN_SPACE,
-    };
-    let text = format!("the images match about as well at other positions nearby ({})", ratios(place));
-    (!contrast_leads(place) && !others).then(|| Doubt::grave(Check::Place, text))
-}
-
-/// Returns the measures of a place in words.
-fn ratios(Place { contrast, wide_contrast, intensities, .. }: Place) -> String {
-    let wide = wide_contrast.map_or(String::new(), |lead| format!("wide local contrast {lead:.1}, "));
-    format!(
-        "ratio of mutual information here to the best there: local contrast {contrast:.1}, {wide}intensities \
-         {intensities:.1}"
-    )
-}
-
 /// Returns a doubt unless a small image agrees clearly better at the result than at any other position in the large
 /// one.
 pub fn elsewhere_doubt(Elsewhere { times, distance_mm, .. }: Elsewhere) -> Option<Doubt> {
@@ -159,98 +128,6 @@ pub fn affine_doubt(FromResult { times, distance_mm, explained_mm, .. }: FromRes
          information of local contrast)"
     );
     (times > 1.0 && distance_mm > explained_mm).then(|| Doubt::grave(Check::Place, text))
-}
-
-/// Whether local contrast agrees much better at the result than at poses around it.
-pub fn contrast_leads(place: Place) -> bool {
-    place.contrast >= CONTRAST_LEAD
-}
-
-/// The same, with enough mutual information of local contrast to rely on.
-pub fn contrast_confirms(place: Place) -> bool {
-    contrast_leads(place) && place.information >= LITTLE_INFORMATION
-}
-
-/// Whether the foreground shows that a place is right: of 2-D images by any measure, of volumes by local contrast
-/// alone.
-pub fn foreground_confirms(place: Place) -> bool {
-    match place.wide_contrast {
-        Some(_) => lead_doubt(place).is_none(),
-        None => contrast_leads(place),
-    }
-}
-
-/// Whether 2-D images agree much better at the result than at poses around it, by any measure.
-pub fn any_leads_much(place: Place) -> bool {
-    let Place { contrast, wide_contrast, intensities, .. } = place;
-    contrast.max(wide_contrast.unwrap_or(0.0)).max(intensities) >= CONTRAST_LEAD
-}
-
-/// Whether local contrast of 2-D images is the measure that agrees most clearly.
-pub fn contrast_leads_most(place: Place) -> bool {
-    let Place { contrast, wide_contrast, intensities, .. } = place;
-    contrast > intensities.max(wide_contrast.unwrap_or(0.0))
-}
-
-/// Whether the intensities of 2-D images agree clearly better at the result than at poses around it.
-pub fn intensities_lead(place: Place) -> bool {
-    place.intensities >= INTENSITIES_LEAD
-}
-
-/// Whether local contrast and intensities both agree better at the result than at poses around it, by however little.
-pub fn both_exceed_surroundings(place: Place) -> bool {
-    place.contrast.min(place.intensities) > 1.0
-}
-
-/// Whether local contrast and intensities of volumes both agree clearly better at the result than at poses around it.
-/// One of them is not enough where a first result was wrong: a second wrong one must not pass by chance.
-pub fn both_lead_clearly(place: Place) -> bool {
-    place.contrast.min(place.intensities) >= INTENSITIES_LEAD_IN_SPACE
-}
-
-/// Whether volumes agree so clearly by local contrast and by intensities that the result needs no further check.
-pub fn both_confirm(place: Place) -> bool {
-    contrast_leads(place) && both_lead_clearly(place)
-}
-
-/// Returns a doubt about volumes that were deformed from a start that no registration confirms, unless they agree
-/// clearly better than at poses around, both by intensities and by local contrast, and local contrast has some mutual
-/// information. A deformation makes any two images agree somewhat, so that one measure is not enough.
-pub fn unconfirmed_place_doubt(place: Place) -> Option<Doubt> {
-    let Place { information, wide_contrast, .. } = place;
-    let text = format!(
-        "the images match hardly better than at other positions nearby ({}); the mutual information of local contrast \
-         is {information:.3} nats",
-        ratios(place)
-    );
-    let agrees = wide_contrast.is_some() || both_lead_clearly(place) && information >= LITTLE_INFORMATION;
-    (!agrees).then(|| Doubt::grave(Check::Place, text))
-}
-
-/// Returns a doubt about the linear part of a deformation from a start that no registration confirms, unless the images
-/// agree better through it than at poses around. A deformation also makes images agree that lie far apart or show
-/// different things. But then neither its start nor its affine part places them better than other linear maps do.
-pub fn linear_place_doubt(place: Place) -> Option<Doubt> {
-    let agrees = match place.wide_contrast {
-        Some(_) => lead_doubt(place).is_none(),
-        None => both_exceed_surroundings(place),
-    };
-    let text = format!(
-        "the linear part of the field aligns the images no better than other positions nearby ({}): check the initial \
-         alignment",
-        ratios(place)
-    );
-    (!agrees).then(|| Doubt::grave(Check::Place, text))
-}
-
-/// Returns a doubt if the moving image agrees better when it is mirrored.
-fn mirrored_doubt(place: Place) -> Option<Doubt> {
-    let times = place.mirrored?;
-    let text = format!(
-        "the moving image matches better when mirrored ({times:.1} times the mutual information of local contrast): are \
-         left and right exchanged?"
-    );
-    Some(Doubt::grave(Check::Mirrored, text))
 }
 
 #[cfg(test)]
@@ -287,6 +164,8 @@ mod tests {
         assert_eq!(end(GOOD), [""; 0]);
         assert_eq!(end(Evaluation { overlap: 24, ..GOOD }), ["overlap"]);
         assert_eq!(end(Evaluation { overlap: 1, ..GOOD }), ["overlap!"]);
+        // Enlarged, a quarter of the fixed image is most of what is now the smaller one.
+        assert_eq!(names(Evaluation { overlap: 24, ..GOOD }, DMat3::IDENTITY * 1.3, None), ["volume"]);
         assert_eq!(end(Evaluation { mi: 0.01, ..GOOD }), ["information!"]);
         assert_eq!(end(Evaluation { nmi: 1.2, ..GOOD }), ["metric!"]);
         let to = |to: DMat3| names(GOOD, to, None);
@@ -300,6 +179,14 @@ mod tests {
     }
 
     #[test]
+    fn an_affine_transform_elsewhere_must_agree_better_to_matter() {
+        let doubted = |times, distance_mm| {
+            affine_doubt(FromResult { times, distance_mm, explained_mm: 6.0, to: DAffine3::IDENTITY }).is_some()
+        };
+        assert!(doubted(1.1, 7.0) && !doubted(0.9, 7.0) && !doubted(3.0, 5.0));
+    }
+
+    #[test]
     fn noise_does_not_hide_what_contrasts_tell() {
         let doubts = |contrast, information| {
             let (end, to) = (Evaluation { mi: 0.01, ..GOOD }, DAffine3::IDENTITY);
@@ -310,35 +197,5 @@ mod tests {
                 .len()
         };
         assert_eq!([doubts(3.5, 0.04), doubts(3.4, 1.0), doubts(9.0, 0.03)], [0, 1, 1]);
-    }
-
-    #[test]
-    fn only_contrasts_tell_where_volumes_lie() {
-        let place =
-            |contrast, wide_contrast, intensities| Place { contrast, wide_contrast, intensities, ..Place::NOWHERE };
-        assert!(foreground_confirms(place(3.5, None, 0.0)) && !foreground_confirms(place(3.4, None, 9.0)));
-        assert!(
-            foreground_confirms(place(0.0, Some(1.4), 0.0))
-                && foreground_confirms(place(0.0, Some(0.0), 1.2))
-                && !foreground_confirms(place(3.4, Some(1.3), 1.1))
-        );
-    }
-
-    #[test]
-    fn an_affine_transform_elsewhere_must_agree_better_to_matter() {
-        let doubted = |times, distance_mm| {
-            affine_doubt(FromResult { times, distance_mm, explained_mm: 6.0, to: DAffine3::IDENTITY }).is_some()
-        };
-        assert!(doubted(1.1, 7.0) && !doubted(0.9, 7.0) && !doubted(3.0, 5.0));
-    }
-
-    #[test]
-    fn one_measure_of_three_is_enough() {
-        let believed = |contrast, wide_contrast, intensities| {
-            lead_doubt(Place { contrast, wide_contrast, intensities, information: 1.0, mirrored: None }).is_none()
-        };
-        assert!(!believed(3.4, Some(1.3), 1.1) && !believed(3.4, None, 1.3));
-        assert!(believed(3.5, None, 0.0) && believed(0.0, Some(1.4), 0.0) && believed(0.0, Some(0.0), 1.2));
-        assert!(believed(0.0, None, 1.4));
     }
 }

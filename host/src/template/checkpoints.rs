@@ -5,7 +5,7 @@ use super::{Fit, Options, Round};
 use crate::io;
 use crate::io::transform::{Grids, read_linear, write_linear};
 use crate::transform::{Field, Linear};
-use crate::{Error, Geometry, Result, Volume};
+use crate::{Error, Geometry, Result, Volume, deform};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
@@ -32,13 +32,43 @@ pub struct Checkpoints {
 /// Returns a hash of the images and the options of a run. Threads and the device are left out, because no result
 /// depends on them.
 pub fn fingerprint(images: &[Volume], options: &Options) -> String {
+    // All options are named, so that a new one cannot be forgotten.
+    let Options { grid, rounds, deform } = options;
+    let deform::Options {
+        start,
+        force,
+        extra,
+        symmetric,
+        levels,
+        iterations,
+        smooth_mm,
+        smooth_field_mm,
+        bins,
+        fixed_mask,
+        moving_mask,
+        landmarks,
+        fixed_range,
+        moving_range,
+        moved,
+    } = deform;
+    let smoothing = [smooth_mm, smooth_field_mm];
+    let small =
+        (start, force, symmetric, levels, iterations, smoothing, bins, landmarks, fixed_range, moving_range, moved);
+    let weights: Vec<_> = extra.iter().map(|channel| channel.weight).collect();
+    let small = format!("{:?}", (grid, rounds, small, weights));
     let mut hasher = DefaultHasher::new();
-    (env!("CARGO_PKG_VERSION"), format!("{options:?}"), images.len()).hash(&mut hasher);
-    for image in images {
-        format!("{:?}", image.geometry).hash(&mut hasher);
-        image.voxels.iter().for_each(|voxel| hasher.write_u32(voxel.to_bits()));
-    }
+    (env!("CARGO_PKG_VERSION"), small, images.len()).hash(&mut hasher);
+    let masks = [fixed_mask.as_ref(), moving_mask.as_ref()];
+    let extra = extra.iter().flat_map(|channel| [&channel.fixed, &channel.moving]);
+    let volumes = images.iter().chain(extra).map(Some).chain(masks);
+    volumes.for_each(|volume| hash(volume, &mut hasher));
     format!("{:016x}", hasher.finish())
+}
+
+fn hash(volume: Option<&Volume>, hasher: &mut DefaultHasher) {
+    let Some(Volume { geometry, voxels, .. }) = volume else { return hasher.write_u8(0) };
+    format!("{geometry:?}").hash(hasher);
+    voxels.iter().for_each(|voxel| hasher.write_u32(voxel.to_bits()));
 }
 
 impl Checkpoints {
@@ -152,4 +182,37 @@ impl Checkpoints {
 fn write_facts(path: &Path, facts: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string(facts).map_err(|e| Error::file(path, e.to_string()))?;
     fs::write(path, text).map_err(|e| Error::file(path, e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PixelType, random};
+    use glam::DVec3;
+    use std::time::{Duration, Instant};
+
+    /// Text would take many times as long, and more memory than the mask itself.
+    #[test]
+    fn a_mask_is_hashed_about_as_fast_as_an_image_and_changes_the_fingerprint() {
+        let geometry = Geometry::axis_aligned([64; 3], DVec3::ONE, DVec3::ZERO);
+        let volume = |seed| {
+            let voxels = (0..geometry.voxels()).map(|n| random::uniform(seed, n as u64) as f32).collect();
+            Volume { geometry, voxels, pixel: PixelType::F32 }
+        };
+        let images = [volume(1)];
+        let with = |fixed_mask, moving_mask| {
+            let deform = deform::Options { fixed_mask, moving_mask, ..Default::default() };
+            let options = Options { deform, ..Default::default() };
+            let runs = (0..5).map(|_| {
+                let clock = Instant::now();
+                let name = fingerprint(&images, &options);
+                (clock.elapsed(), name)
+            });
+            runs.min().unwrap()
+        };
+        let (alone, masked) = (with(None, None), with(Some(volume(2)), None));
+        assert!(masked.0 < 8 * alone.0 + Duration::from_millis(1), "{masked:?} and {alone:?}");
+        let names = [alone.1, masked.1, with(None, Some(volume(2))).1, with(Some(volume(3)), None).1];
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), 4, "{names:?}");
+    }
 }

@@ -21,12 +21,12 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Creates the smallest scale that holds 98 % of the voxels.
+    /// Creates the smallest scale that holds 98 % of the determinants.
     pub fn new(jacobian: &Volume) -> Self {
-        let mut sample = strip::sample(jacobian);
-        sample.iter_mut().for_each(|ratio| *ratio = ratio.max(1.0 / ratio.max(0.01)));
+        let mut sample: Vec<f32> = strip::sample(jacobian).map(|ratio| ratio.max(1.0 / ratio.max(0.01))).collect();
         let rank = sample.len().saturating_sub(1) * 98 / 100;
-        let common = *sample.select_nth_unstable_by(rank, f32::total_cmp).1;
+        sample.sort_unstable_by(f32::total_cmp);
+        let common = sample.get(rank).copied().unwrap_or(1.0);
         Self { limit: LIMITS.into_iter().find(|&limit| limit >= common).unwrap_or(LIMITS[LIMITS.len() - 1]) }
     }
 
@@ -82,6 +82,16 @@ mod tests {
             Scale::new(&Volume { geometry, voxels, pixel: PixelType::F32 }).limit
         };
         assert_eq!([1.0, 0.8, 1.3, 0.1, -1.0].map(limit), [1.1, 1.5, 1.5, 10.0, 100.0]);
+    }
+
+    #[test]
+    fn a_scale_does_not_end_where_there_are_no_determinants() {
+        let geometry = Geometry::axis_aligned([100, 1, 1], DVec3::ONE, DVec3::ZERO);
+        let limit = |known: usize| {
+            let voxels = (0..100).map(|n| if n < known { 1.3 } else { f32::NAN }).collect();
+            Scale::new(&Volume { geometry, voxels, pixel: PixelType::F32 }).limit
+        };
+        assert_eq!([100, 90, 0].map(limit), [1.5, 1.5, 1.1]);
     }
 
     #[test]

@@ -94,8 +94,8 @@ pub struct Facts {
     pub jacobian_range: [f64; 2],
     /// Distances between voxels and where the field, followed by its inverse, takes them.
     pub inverse_consistency: Consistency,
-    /// Fraction of the smaller image, by volume, that lies inside the other one through the field.
-    pub overlap: Option<f64>,
+    /// Fraction of the smaller image that lies inside the other one through the field, 0 to 1.
+    pub overlap: f64,
     /// Mutual information of the images through the field, as a multiple of that at the best place around; null if too
     /// little of the images is foreground.
     pub place: Option<Place>,

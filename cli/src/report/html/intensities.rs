@@ -39,7 +39,7 @@ impl Histogram {
         let to = most.min(high + beyond).max(high);
         let place = |value: f64| ((value - from) / (to - from)).clamp(0.0, 1.0);
         let mut counts = [0_u64; BARS];
-        for voxel in sample(image).into_iter().filter(|voxel| !voxel.is_nan()) {
+        for voxel in sample(image) {
             counts[((place(f64::from(voxel)) * BARS as f64) as usize).min(BARS - 1)] += 1;
         }
         let logarithm = |count: u64| (count as f64).ln_1p();

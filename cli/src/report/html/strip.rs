@@ -22,8 +22,7 @@ pub struct Window {
 impl Window {
     /// Creates the window from the 1st to the 99th percentile, or over all intensities if these two are equal.
     pub fn new(volume: &Volume) -> Self {
-        let mut sample = sample(volume);
-        sample.retain(|voxel| !voxel.is_nan());
+        let mut sample: Vec<f32> = sample(volume).collect();
         if sample.is_empty() {
             return Self { black: 0.0, white: 1.0 };
         }
@@ -45,13 +44,13 @@ impl Window {
     }
 }
 
-/// Returns the values of evenly spread voxels.
-pub fn sample(volume: &Volume) -> Vec<f32> {
+/// Iterates over the values of evenly spread voxels, without those that have no data.
+pub fn sample(volume: &Volume) -> impl Iterator<Item = f32> {
     let step = volume.voxels.len().div_ceil(SAMPLED).max(1);
     // A step that divides the length of a row would sample the same columns in all rows.
     let same_columns = step > 1 && volume.geometry.size[0].is_multiple_of(step);
     let step = step + usize::from(same_columns);
-    volume.voxels.iter().step_by(step).copied().collect()
+    volume.voxels.iter().step_by(step).copied().filter(|voxel| !voxel.is_nan())
 }
 
 /// Draws all slices of `view`, one below the other. `transform` maps points of the view to points of `volume`, LPS mm.

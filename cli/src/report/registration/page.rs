@@ -169,7 +169,7 @@ fn seconds(Facts { seconds, .. }: &Facts) -> Vec<(&'static str, f64)> {
         ("upload", seconds.parts.upload),
         ("pyramid", seconds.parts.pyramid),
         ("optimisation", seconds.parts.optimise),
-        ("comparing before and after", seconds.parts.compare),
+        ("comparing and checking", seconds.parts.compare),
         ("resampling", seconds.parts.resample),
         ("writing", seconds.write),
         ("total", seconds.total),

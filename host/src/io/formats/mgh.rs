@@ -4,13 +4,14 @@ use std::path::Path;
 
 use glam::{DMat3, DVec3};
 
+use crate::io::coding::{self, Coding};
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
 use crate::io::header_bytes::HeaderBytes;
 use crate::io::ras::FLIP;
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
-use crate::io::voxels::{self, Coding, Order, Shape};
+use crate::io::voxels::{self, Order, Shape};
 use crate::io::{atomic, check};
 use crate::{Error, Geometry, PixelType, Result, Volume};
 
@@ -50,7 +51,7 @@ impl ImageFormat for Mgh {
     fn write(&self, path: &Path, volume: &Volume) -> Result<()> {
         let pixel = written(volume.pixel);
         let header = header(&volume.geometry, pixel).map_err(Error::at(path))?;
-        let encode = |voxels: &[f32]| voxels::encode_big_endian(voxels, pixel);
+        let encode = |voxels: &[f32]| coding::encode_big_endian(voxels, pixel);
         if ends(path, &[".mgh"]) {
             return atomic::write(path, &[&header, &encode(&volume.voxels)]);
         }

@@ -5,9 +5,10 @@ use std::str::FromStr;
 use glam::{DMat3, DVec3};
 
 use crate::io::check;
+use crate::io::coding::Coding;
 use crate::io::number::joined;
 use crate::io::source::Source;
-use crate::io::voxels::{Coding, Shape};
+use crate::io::voxels::Shape;
 use crate::{Geometry, PixelType};
 
 /// The most bytes of a line, and the most lines, of a header.

@@ -6,12 +6,13 @@ use std::path::Path;
 
 use crate::error::{Message, message};
 use crate::io::check::IF_FIELD;
+use crate::io::coding::{self, Coding};
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
 use crate::io::read_plan::ReadPlan;
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
-use crate::io::voxels::{self, Coding, Order, Shape};
+use crate::io::voxels::{self, Order, Shape};
 use crate::io::{atomic, check, vectors};
 use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
@@ -109,7 +110,7 @@ fn mha(path: &Path, geometry: &Geometry, element: &Element, numbers: &[f32]) -> 
     atomic::write_with(path, |file| {
         // The header gives the number of compressed bytes, so the voxels are compressed first.
         let mut data = Vec::new();
-        deflate::compress(Wrap::Zlib, &[], numbers, |part| voxels::encode(part, element.pixel), &mut data)?;
+        deflate::compress(Wrap::Zlib, &[], numbers, |part| coding::encode(part, element.pixel), &mut data)?;
         file.write_all(header::text(geometry, element, "LOCAL", Some(data.len())).as_bytes())?;
         file.write_all(&data)
     })
@@ -119,6 +120,6 @@ fn mhd(path: &Path, geometry: &Geometry, element: &Element, numbers: &[f32]) -> 
     let raw = path.with_extension("raw");
     let name = raw.file_name().unwrap_or_default().to_string_lossy();
     let header = header::text(geometry, element, &name, None);
-    atomic::write(&raw, &[&voxels::encode(numbers, element.pixel)])?;
+    atomic::write(&raw, &[&coding::encode(numbers, element.pixel)])?;
     atomic::write(path, &[header.as_bytes()])
 }

@@ -2,9 +2,9 @@
 
 use crate::PixelType;
 use crate::io::check;
+use crate::io::coding::Coding;
 use crate::io::header_bytes::HeaderBytes;
 use crate::io::source::Source;
-use crate::io::voxels::Coding;
 
 /// The length in bytes of a NIfTI-1 and of a NIfTI-2 header.
 pub const LENGTHS: [usize; 2] = [348, 540];

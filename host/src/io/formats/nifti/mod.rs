@@ -7,6 +7,7 @@ mod written;
 use std::path::{Path, PathBuf};
 
 use crate::error::Message;
+use crate::io::coding;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
 use crate::io::read_plan::ReadPlan;
@@ -102,7 +103,7 @@ fn parts(
 fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, voxels: &[f32]) -> Result<()> {
     let header = written::header(geometry, pixel, voxels.len() / geometry.voxels());
     let header = header.map_err(|message| Error::file(path, message))?;
-    let encode = |part: &[f32]| voxels::encode(part, pixel);
+    let encode = |part: &[f32]| coding::encode(part, pixel);
     if ends(path, &[".gz"]) {
         return atomic::write_with(path, |file| deflate::compress(Wrap::Gzip, &header, voxels, encode, file));
     }

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use crate::PixelType;
 use crate::io::check;
+use crate::io::coding::Coding;
 use crate::io::source::Source;
-use crate::io::voxels::Coding;
 
 /// The most bytes of a line, and the most lines, of a header.
 const MOST: u64 = 1 << 16;

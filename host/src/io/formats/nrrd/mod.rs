@@ -6,12 +6,13 @@ mod space;
 use std::path::Path;
 
 use crate::error::Message;
+use crate::io::coding::{self, Coding};
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names};
 use crate::io::read_plan::ReadPlan;
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
-use crate::io::voxels::{self, Coding, Order, Shape};
+use crate::io::voxels::{self, Order, Shape};
 use crate::io::{atomic, check, vectors};
 use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
@@ -162,6 +163,6 @@ fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, numbers: &[f
     );
     atomic::write_with(path, |file| {
         file.write_all(header.as_bytes())?;
-        deflate::compress(Wrap::Gzip, &[], numbers, |part| voxels::encode(part, pixel), file)
+        deflate::compress(Wrap::Gzip, &[], numbers, |part| coding::encode(part, pixel), file)
     })
 }

@@ -1,0 +1,157 @@
+//! Judges how clearly images agree at a place, and raises doubts where they do not.
+
+use super::place::{CONTRAST_LEAD, Place};
+use crate::doubt::{Check, Doubt};
+
+/// Mutual information that counts as none, nats beyond chance.
+pub const LITTLE_INFORMATION: f64 = 0.04;
+/// If local contrast does not agree (see [`CONTRAST_LEAD`]), another measure must: the mutual information must be this
+/// many times that of the best pose around. The first is for wide local contrast, the second for intensities of 2-D
+/// images, the third for intensities of volumes, which are compared with fewer poses around.
+const WIDE_CONTRAST_LEAD: f64 = 1.4;
+const INTENSITIES_LEAD: f64 = 1.2;
+const INTENSITIES_LEAD_IN_SPACE: f64 = 1.4;
+
+/// Returns the doubts about a place: [`Check::Place`] and [`Check::Mirrored`].
+pub fn place_doubts(place: Place) -> impl Iterator<Item = Doubt> {
+    [lead_doubt(place), mirrored_doubt(place)].into_iter().flatten()
+}
+
+/// Returns a doubt unless the images agree clearly better at the result than at poses around it, by one measure at
+/// least.
+fn lead_doubt(place: Place) -> Option<Doubt> {
+    let others = match place.wide_contrast {
+        Some(wide) => wide >= WIDE_CONTRAST_LEAD || intensities_lead(place),
+        None => place.intensities >= INTENSITIES_LEAD_IN_SPACE,
+    };
+    let text = format!("the images match about as well at other positions nearby ({})", ratios(place));
+    (!contrast_leads(place) && !others).then(|| Doubt::grave(Check::Place, text))
+}
+
+/// Returns the measures of a place in words.
+fn ratios(Place { contrast, wide_contrast, intensities, .. }: Place) -> String {
+    let wide = wide_contrast.map_or(String::new(), |lead| format!("wide local contrast {lead:.1}, "));
+    format!(
+        "ratio of mutual information here to the best there: local contrast {contrast:.1}, {wide}intensities \
+         {intensities:.1}"
+    )
+}
+
+/// Whether local contrast agrees much better at the result than at poses around it.
+pub fn contrast_leads(place: Place) -> bool {
+    place.contrast >= CONTRAST_LEAD
+}
+
+/// The same, with enough mutual information of local contrast to rely on.
+pub fn contrast_confirms(place: Place) -> bool {
+    contrast_leads(place) && place.information >= LITTLE_INFORMATION
+}
+
+/// Whether the foreground shows that a place is right: of 2-D images by any measure, of volumes by local contrast
+/// alone.
+pub fn foreground_confirms(place: Place) -> bool {
+    match place.wide_contrast {
+        Some(_) => lead_doubt(place).is_none(),
+        None => contrast_leads(place),
+    }
+}
+
+/// Whether 2-D images agree much better at the result than at poses around it, by any measure.
+pub fn any_leads_much(place: Place) -> bool {
+    let Place { contrast, wide_contrast, intensities, .. } = place;
+    contrast.max(wide_contrast.unwrap_or(0.0)).max(intensities) >= CONTRAST_LEAD
+}
+
+/// Whether local contrast of 2-D images is the measure that agrees most clearly.
+pub fn contrast_leads_most(place: Place) -> bool {
+    let Place { contrast, wide_contrast, intensities, .. } = place;
+    contrast > intensities.max(wide_contrast.unwrap_or(0.0))
+}
+
+/// Whether the intensities of 2-D images agree clearly better at the result than at poses around it.
+pub fn intensities_lead(place: Place) -> bool {
+    place.intensities >= INTENSITIES_LEAD
+}
+
+/// Whether local contrast and intensities both agree better at the result than at poses around it, by however little.
+pub fn both_exceed_surroundings(place: Place) -> bool {
+    place.contrast.min(place.intensities) > 1.0
+}
+
+/// Whether local contrast and intensities of volumes both agree clearly better at the result than at poses around it.
+/// One of them is not enough where a first result was wrong: a second wrong one must not pass by chance.
+pub fn both_lead_clearly(place: Place) -> bool {
+    place.contrast.min(place.intensities) >= INTENSITIES_LEAD_IN_SPACE
+}
+
+/// Whether volumes agree so clearly, by local contrast and by intensities, that a result needs no further check.
+pub fn both_confirm(place: Place) -> bool {
+    contrast_leads(place) && both_lead_clearly(place)
+}
+
+/// Returns a doubt about volumes that were deformed from a start that no registration confirms, unless they agree
+/// clearly better than at poses around, both by intensities and by local contrast, and local contrast has some mutual
+/// information. A deformation makes any two images agree somewhat, so that one measure is not enough.
+pub fn unconfirmed_place_doubt(place: Place) -> Option<Doubt> {
+    let Place { information, wide_contrast, .. } = place;
+    let text = format!(
+        "the images match hardly better than at other positions nearby ({}); the mutual information of local contrast \
+         is {information:.3} nats",
+        ratios(place)
+    );
+    let agrees = wide_contrast.is_some() || both_lead_clearly(place) && information >= LITTLE_INFORMATION;
+    (!agrees).then(|| Doubt::grave(Check::Place, text))
+}
+
+/// Returns a doubt about the linear part of a deformation from a start that no registration confirms, unless the images
+/// agree better through it than at poses around. A deformation also makes images agree that lie far apart or show
+/// different things. But then neither its start nor its affine part places them better than other linear maps do.
+pub fn linear_place_doubt(place: Place) -> Option<Doubt> {
+    let agrees = match place.wide_contrast {
+        Some(_) => lead_doubt(place).is_none(),
+        None => both_exceed_surroundings(place),
+    };
+    let text = format!(
+        "the linear part of the field aligns the images no better than other positions nearby ({}): check the initial \
+         alignment",
+        ratios(place)
+    );
+    (!agrees).then(|| Doubt::grave(Check::Place, text))
+}
+
+/// Returns a doubt if the moving image agrees better when it is mirrored.
+fn mirrored_doubt(place: Place) -> Option<Doubt> {
+    let times = place.mirrored?;
+    let text = format!(
+        "the moving image matches better when mirrored ({times:.1} times the mutual information of local contrast): are \
+         left and right exchanged?"
+    );
+    Some(Doubt::grave(Check::Mirrored, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_contrasts_tell_where_volumes_lie() {
+        let place =
+            |contrast, wide_contrast, intensities| Place { contrast, wide_contrast, intensities, ..Place::NOWHERE };
+        assert!(foreground_confirms(place(3.5, None, 0.0)) && !foreground_confirms(place(3.4, None, 9.0)));
+        assert!(
+            foreground_confirms(place(0.0, Some(1.4), 0.0))
+                && foreground_confirms(place(0.0, Some(0.0), 1.2))
+                && !foreground_confirms(place(3.4, Some(1.3), 1.1))
+        );
+    }
+
+    #[test]
+    fn one_measure_of_three_is_enough() {
+        let believed = |contrast, wide_contrast, intensities| {
+            lead_doubt(Place { contrast, wide_contrast, intensities, information: 1.0, mirrored: None }).is_none()
+        };
+        assert!(!believed(3.4, Some(1.3), 1.1) && !believed(3.4, None, 1.3));
+        assert!(believed(3.5, None, 0.0) && believed(0.0, Some(1.4), 0.0) && believed(0.0, Some(0.0), 1.2));
+        assert!(believed(0.0, None, 1.4));
+    }
+}
