@@ -1,5 +1,5 @@
-//! Decides by local contrast whether the images account for a candidate field, as is required of the finished field:
-//! see `bending`.
+//! Measures how well local contrast agrees through a candidate field, and decides by that whether the images account
+//! for it, as is required of the finished field: see `bending`.
 
 use super::levels::Level;
 use super::place::{bending_of, foregrounds, images_for_checks, moved};
@@ -32,19 +32,31 @@ impl<'a> ContrastCheck<'a> {
         Ok(Some(Self { images, foregrounds, start: *start, at_start }))
     }
 
-    /// Returns whether a field on a grid could pass the checks of a finished field. Its planes are in voxels.
+    /// Measures the information through a field on a grid. Its planes are in voxels.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn accounts_for(&self, planes: &[f32], grid: &Geometry) -> Result<bool> {
+    pub fn through(&self, planes: &[f32], grid: &Geometry) -> Result<Through> {
         let [maps, _] = vectors::maps([grid, grid], &self.start);
         let mut flow = cpu::flow_of(planes, grid.size, grid.spacing.to_array());
         let field = Field { geometry: *grid, vectors: flow.vectors(&maps)? };
         let map = field.map();
-        let through = moved(&self.images, |point| map.transform_point3(point))?;
-        let information = [self.at_start, self.foregrounds.information(&through)?];
-        Ok(doubts::is_accounted_for(information, bending_of(&self.foregrounds, &map, &self.start)))
+        let nats = self.foregrounds.information(&moved(&self.images, |point| map.transform_point3(point))?)?;
+        Ok(Through { field, nats })
     }
+
+    /// Returns whether a field could pass the checks of a finished field.
+    pub fn accounts_for(&self, Through { field, nats }: &Through) -> bool {
+        let bending = bending_of(&self.foregrounds, &field.map(), &self.start);
+        doubts::is_accounted_for([self.at_start, *nats], bending)
+    }
+}
+
+/// A field composed with the start.
+pub struct Through {
+    field: Field,
+    /// The mutual information through it, nats beyond chance.
+    pub nats: f64,
 }
 
 #[cfg(test)]
@@ -74,7 +86,8 @@ mod tests {
         let intensities = prepared[0].each_ref().map(|image| image.intensities);
         let accounts = |start: f64, planes: &[f32]| {
             let start = DAffine3::from_translation(DVec3::new(start, 0.0, 0.0));
-            ContrastCheck::new(&levels, &start, intensities).unwrap().unwrap().accounts_for(planes, &geometry).unwrap()
+            let check = ContrastCheck::new(&levels, &start, intensities).unwrap().unwrap();
+            check.accounts_for(&check.through(planes, &geometry).unwrap())
         };
         let number = geometry.voxels();
         let along = |by: fn(f32) -> f32| {

@@ -50,7 +50,7 @@ impl Strategy {
         let (searched, nats) = match (searched, found) {
             (Some(searched), Some(_)) if further => refine_search(course, &mut trials, smoothing, searched)?,
             (Some(searched), Some((_, nats))) => (Some(searched), nats),
-            _ if further && !alone => (None, trials.try_next_level(smoothing, None)?.nats),
+            _ if further && !alone => (None, trials.try_next_level(smoothing, None)?.score()),
             _ => (None, nats),
         };
         Ok(Self { smoothing, searched, nats })
@@ -90,6 +90,6 @@ fn refine_search(
     let finer = course.searched_from(&found)?;
     let [before, after] =
         [trials.try_next_level(smoothing, Some(&found))?, trials.try_next_level(smoothing, Some(&finer))?];
-    let better = after.accounted_for && after.nats > before.nats;
-    Ok(if better { (Some(finer), after.nats) } else { (Some(found), before.nats) })
+    let better = after.accounted_for && after.score() > before.score();
+    Ok(if better { (Some(finer), after.score()) } else { (Some(found), before.score()) })
 }

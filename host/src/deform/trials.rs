@@ -22,8 +22,8 @@ const SHORT: usize = 12;
 pub struct TrialResult {
     /// The information of the metrics over the held-out half, nats per voxel.
     pub nats: f64,
-    /// In symmetric mode, the mutual information of local contrast on the grids of both images: see
-    /// [`symmetric_contrast::information`]. Else 0.
+    /// The mutual information of local contrast, nats beyond chance. In symmetric mode, on the grids of both images: see
+    /// [`symmetric_contrast::information`].
     pub contrast_nats: f64,
     /// Whether the information has risen enough since the start to account for how the field bends space: see
     /// [`bending`].
@@ -31,9 +31,9 @@ pub struct TrialResult {
 }
 
 impl TrialResult {
-    /// Returns the value by which a start is chosen, and by which searched displacements are accepted. In symmetric
-    /// mode, the held-out half alone misleads: both images are squeezed until intensities agree that do not belong
-    /// together, and each start has its own grid in the middle.
+    /// Returns the value by which a start is chosen, and by which searched displacements are accepted. The held-out half
+    /// alone misleads where brightness varies: on coarse levels intensities agree that do not belong together. In
+    /// symmetric mode, both images are squeezed until they do, and each start has its own grid in the middle.
     pub fn score(&self) -> f64 {
         self.nats + self.contrast_nats
     }
@@ -52,19 +52,20 @@ pub enum BendingCheck {
 pub struct Trials<'a> {
     course: &'a Course<'a>,
     judge: Judge<'a>,
-    /// Decides instead of the held-out half whether a field is accounted for.
+    /// `None` in symmetric mode, and if too little of the images is foreground.
     contrast_check: Option<ContrastCheck<'a>>,
+    bending_check: BendingCheck,
 }
 
 impl<'a> Trials<'a> {
-    /// Prepares trials, in which `check` says what must account for a field.
+    /// Prepares trials, in which `bending_check` says what must account for a field.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn new(course: &'a Course<'a>, check: BendingCheck) -> Result<Self> {
+    pub fn new(course: &'a Course<'a>, bending_check: BendingCheck) -> Result<Self> {
         let contrast_check = || ContrastCheck::new(course.levels, &course.start, course.intensities);
-        let contrast_check = (check == BendingCheck::LocalContrast).then(contrast_check).transpose()?.flatten();
-        Ok(Self { course, judge: Judge { course, flow: None, start: None }, contrast_check })
+        let contrast_check = course.middle.is_none().then(contrast_check).transpose()?.flatten();
+        Ok(Self { course, judge: Judge { course, flow: None, start: None }, contrast_check, bending_check })
     }
 
     /// Returns how many fields are [tried](Trials::try_all) in about the time of one.
@@ -75,12 +76,13 @@ impl<'a> Trials<'a> {
 
     /// Tries the coarse levels with each of these smoothings: see [`Trials::try_one`].
     pub fn try_all(&mut self, smoothings: &[Smoothing], searched: Option<&Searched>) -> Result<Vec<TrialResult>> {
-        let Self { course, judge, contrast_check } = self;
+        let Self { course, judge, contrast_check, bending_check } = self;
         if course.middle.is_some() {
             return smoothings.iter().map(|&smoothing| self.try_one(smoothing, searched)).collect();
         }
         let last = course.coarse() - 1;
-        let trial_field = |&smoothing| Field::of(course, last, smoothing, searched, contrast_check.as_ref());
+        let trial_field =
+            |&smoothing| Field::of(course, last, smoothing, searched, contrast_check.as_ref(), *bending_check);
         let mut fields = Ok(Vec::new());
         // While the fields climb, the images of the finest level are loaded.
         rayon::in_place_scope(|scope| {
@@ -119,7 +121,8 @@ impl<'a> Trials<'a> {
 
     /// Tries a single flow up to this level.
     fn try_up_to(&mut self, level: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<TrialResult> {
-        self.judge.evaluate(&Field::of(self.course, level, smoothing, searched, self.contrast_check.as_ref())?)
+        let Self { course, judge, contrast_check, bending_check } = self;
+        judge.evaluate(&Field::of(course, level, smoothing, searched, contrast_check.as_ref(), *bending_check)?)
     }
 
     /// Frees the memory of the flow on the finest level.
@@ -147,7 +150,7 @@ impl<'a> Judge<'a> {
         let nats = held_out_nats(course, flow)?;
         Ok(TrialResult {
             nats,
-            contrast_nats: 0.0,
+            contrast_nats: field.contrast_nats,
             accounted_for: field.accounted_for.unwrap_or(nats - start > field.bending),
         })
     }
@@ -174,7 +177,9 @@ struct Field {
     level: usize,
     /// See [`bending::of_planes`].
     bending: f64,
-    /// Whether a [`ContrastCheck`] says that it is accounted for, if there is one.
+    /// The mutual information of local contrast through it, nats beyond chance; 0 without a [`ContrastCheck`].
+    contrast_nats: f64,
+    /// Whether the [`ContrastCheck`] says that it is accounted for, if that is to decide.
     accounted_for: Option<bool>,
 }
 
@@ -186,12 +191,17 @@ impl Field {
         smoothing: Smoothing,
         searched: Option<&Searched>,
         contrast_check: Option<&ContrastCheck>,
+        bending_check: BendingCheck,
     ) -> Result<Self> {
         let planes = run_trial(course, level, smoothing, searched)?.field()?;
         let grid = course.grid(level);
         let bending = bending::of_planes(&planes, grid.size);
-        let accounted_for = contrast_check.map(|check| check.accounts_for(&planes, grid)).transpose()?;
-        Ok(Self { planes, level, bending, accounted_for })
+        let through = contrast_check.map(|check| check.through(&planes, grid)).transpose()?;
+        let contrast_nats = through.as_ref().map_or(0.0, |through| through.nats);
+        let decides = |_: &_| bending_check == BendingCheck::LocalContrast;
+        let accounted_for =
+            contrast_check.zip(through).filter(decides).map(|(check, field)| check.accounts_for(&field));
+        Ok(Self { planes, level, bending, contrast_nats, accounted_for })
     }
 }
 
