@@ -15,8 +15,12 @@ pub mod search;
 pub mod viola;
 
 use crate::math::cubic::Taps;
+use crate::math::entropy::LANES;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cuda_std::{shared_slice, thread};
+
+/// Lanes of a warp.
+pub const WARP: u32 = LANES as u32;
 
 /// The number of the calling thread in its thread block, x fastest.
 #[inline(always)]
@@ -28,6 +32,18 @@ fn thread_number() -> u32 {
 #[inline(always)]
 fn block_threads() -> u32 {
     thread::block_dim_x() * thread::block_dim_y()
+}
+
+/// The number of the calling thread's warp in its thread block.
+#[inline(always)]
+fn warp_number() -> u32 {
+    thread_number() / WARP
+}
+
+/// The number of warps in a thread block.
+#[inline(always)]
+fn block_warps() -> u32 {
+    block_threads() / WARP
 }
 
 /// Calls `each` with this thread's share of the numbers below `n` (a block-stride loop).

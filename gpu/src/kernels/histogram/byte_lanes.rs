@@ -13,13 +13,11 @@
 //! add to the results by atomics, whereas the slides store partial histograms and sum them in another launch.
 
 use super::pair::{self, NONE};
+use crate::kernels::WARP;
 use crate::params::ByteLanes;
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{block_dim_x, block_idx_x, block_idx_z, grid_dim_x, sync_threads, thread_idx_x};
-
-/// Lanes of a warp, and banks of shared memory.
-const WARP: u32 = 32;
 
 /// Steps after which the bytes are added up, before they overflow.
 const STEPS: u32 = 255;
@@ -185,7 +183,7 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
     while first < width * height * depth {
         // SAFETY: pairs of samples inside are in the joint histogram, and bytes are added up before they overflow.
         unsafe {
-            let pair = pair::pair_if_there(&p.images, first + thread_idx_x());
+            let pair = pair::pair_or_none(&p.images, first + thread_idx_x());
             let index = pair.wrapping_sub(first_pair);
             joint.add_if(pair != NONE && index < p.range, index, 1);
             if pair != NONE && with_marginals {

@@ -6,9 +6,9 @@
 //! evaluation.
 
 use crate::kernels::ordered::{fold, lane_sum};
-use crate::kernels::{is_last, thread_number};
+use crate::kernels::{WARP, is_last, thread_number, warp_number};
 use crate::math::correlation::{self, Moments};
-use crate::math::entropy::{LANES, Sums, finish, term};
+use crate::math::entropy::{Sums, finish, term};
 use crate::params::Entropy;
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::shared::SharedSlice;
@@ -19,7 +19,7 @@ use cuda_std::{kernel, shared_slice, warp};
 pub const THREADS: u32 = 256;
 
 /// Columns that a thread block sums, one per warp.
-pub const COLUMNS: u32 = THREADS / LANES as u32;
+pub const COLUMNS: u32 = THREADS / WARP;
 
 /// Numbers of a result: see [`Entropy::results`].
 pub const RESULTS: usize = 8;
@@ -68,7 +68,7 @@ unsafe fn sum_columns(p: &Entropy, rows: Rows) {
         }
     });
     sync_threads();
-    let column = block_idx_x() * COLUMNS + thread_number() / LANES as u32;
+    let column = block_idx_x() * COLUMNS + warp_number();
     if column < moving_bins {
         let first = (block_idx_y() * moving_bins + column) * fixed_bins;
         let (mut counts, mut bins) = (0, 0);
@@ -172,7 +172,7 @@ unsafe fn sum_marginals(p: &Entropy) {
     let sums = shared_slice![f64; 3];
     let total = shared_slice![u32; 1];
     let ratios = shared_slice![f64; 2];
-    let (lane, me) = (warp::lane_id(), thread_number() / LANES as u32);
+    let (lane, me) = (warp::lane_id(), warp_number());
     let marginal = Marginal::of(p, me);
     let mut all = Moments::default();
     let sum = if me < 2 {

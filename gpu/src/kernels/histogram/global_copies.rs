@@ -22,7 +22,7 @@ use cuda_std::thread::{block_dim_x, grid_dim_x, index_1d, sync_threads, thread_i
 pub const THREADS: u32 = 256;
 
 /// Threads of a block of [`project`]. With 256 bins this gives 16 blocks, as in the paper.
-pub const PROJECTING: u32 = 16;
+pub const PROJECT_THREADS: u32 = 16;
 
 /// Counts into the copies, without the marginals. Blocks of any size along x.
 ///
@@ -76,7 +76,7 @@ unsafe fn each_pair(p: &GlobalCopies, also: impl Fn(u32)) {
     while voxel < width * height * depth {
         // SAFETY: the voxel is in the fixed image, and a pair that counts in the histogram.
         unsafe {
-            let pair = pair::pair_if_there(&p.images, voxel);
+            let pair = pair::pair_or_none(&p.images, voxel);
             if pair != NONE {
                 p.copies.add(copy + pair as usize, 1);
                 also(pair);

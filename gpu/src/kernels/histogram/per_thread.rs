@@ -39,7 +39,7 @@ pub unsafe fn histogram_per_thread(p: PerThread) {
     while voxel < width * height * depth {
         // SAFETY: the voxel is in the fixed image.
         unsafe {
-            let pair = pair::pair_if_there(&p.images, voxel);
+            let pair = pair::pair_or_none(&p.images, voxel);
             if pair != NONE {
                 count(&p, packed, pair);
             }
@@ -57,8 +57,8 @@ pub unsafe fn histogram_per_thread(p: PerThread) {
 /// and the largest number that it can hold.
 #[inline(always)]
 fn place(p: &PerThread, pair: u32) -> (u32, u32, u32) {
-    let bits = 32 >> p.shift;
-    (pair >> p.shift, (pair & ((1 << p.shift) - 1)) * bits, (1 << bits) - 1)
+    let bits = 32 >> p.log2_per_word;
+    (pair >> p.log2_per_word, (pair & ((1 << p.log2_per_word) - 1)) * bits, (1 << bits) - 1)
 }
 
 /// Counts one voxel.

@@ -3,8 +3,10 @@
 use super::sample::voxel;
 use super::{BLOCK, RESULTS};
 use crate::kernels::ordered::fold;
-use crate::kernels::thread_number;
-use crate::math::viola::{CHUNK, Joint, Own, Product, SEGMENT, STRETCH, Sums, by_map};
+use crate::kernels::{WARP, thread_number};
+use crate::math::viola::{
+    CHUNKS_PER_SEGMENT, JointGaussian, JointWindow, Product, SAMPLES_PER_CHUNK, SEGMENTS_PER_STRETCH, Sums, by_map,
+};
 use crate::params::Viola;
 use cuda_std::thread::{block_idx_x, device_fence, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
@@ -13,59 +15,59 @@ use cuda_std::{kernel, shared_slice, warp};
 pub const FOLDED: u32 = 15;
 
 /// Numbers that are read together, so that the reads overlap.
-const TOGETHER: u32 = 16;
+const READS_AT_ONCE: u32 = 16;
 
 macro_rules! entries {
     ($($name:ident: $slope:literal, $joint:ident;)*) => {$(
-        /// Adds up the sums of each slot of B, after [`viola_sums`](super::sums::viola_sums) or a sibling. Thread
-        /// blocks of [`BLOCK`] threads, one per block of slots.
+        /// Adds up the sums of each slot of B, after [`viola_densities`](super::densities::viola_densities) or a
+        /// sibling. Thread blocks of [`BLOCK`] threads, one per block of slots.
         ///
         /// # Safety
         /// The slices are as long as their documentation says.
         #[kernel]
         pub unsafe fn $name(p: Viola) {
             // SAFETY: by this function's contract.
-            unsafe { finish_b::<$slope, _>(&p, entries!(@ $joint, p)) }
+            unsafe { finish_densities::<$slope, _>(&p, entries!(@ $joint, p)) }
         }
     )*};
     (@ Product, $p:ident) => { Product };
-    (@ Own, $p:ident) => { Own { u: $p.joint[0], v: $p.joint[1] } };
+    (@ JointGaussian, $p:ident) => { JointGaussian { u: $p.joint[0], v: $p.joint[1] } };
 }
 
 entries! {
-    viola_finish: false, Product;
-    viola_finish_slope: true, Product;
-    viola_finish_slope_own: true, Own;
+    viola_finish_densities: false, Product;
+    viola_finish_densities_slope: true, Product;
+    viola_finish_densities_slope_joint_gaussian: true, JointGaussian;
 }
 
 /// This thread's slot.
-struct Here {
+struct ThreadSlot {
     group: u32,
     slot: u32,
     /// The index of its partial sums among those of a part and kind.
-    place: u32,
+    partial: u32,
 }
 
 /// # Safety
 /// The launch has at most as many blocks as `blocks` from `first_block` on.
 #[inline(always)]
-unsafe fn here(p: &Viola) -> Here {
+unsafe fn thread_slot(p: &Viola) -> ThreadSlot {
     // SAFETY: the caller says that there is this block.
     let [start, group] = unsafe { p.blocks.get((p.first_block + block_idx_x()) as usize) };
-    Here { group, slot: start + thread_number(), place: block_idx_x() * BLOCK + thread_number() }
+    ThreadSlot { group, slot: start + thread_number(), partial: block_idx_x() * BLOCK + thread_number() }
 }
 
 /// # Safety
 /// As the kernels; all threads of the block call it.
 #[inline(always)]
-unsafe fn finish_b<const SLOPE: bool, J: Joint>(p: &Viola, joint: J) {
+unsafe fn finish_densities<const SLOPE: bool, J: JointWindow>(p: &Viola, joint: J) {
     // SAFETY: the launch has a block for each block of slots of B.
-    let Here { group, slot, place } = unsafe { here(p) };
+    let ThreadSlot { group, slot, partial } = unsafe { thread_slot(p) };
     // SAFETY: blocks name groups that there are.
     let [_, a_len, b, b_len] = unsafe { p.groups.get(group as usize) };
-    let kinds = if SLOPE { super::sums::SLOPE } else { super::sums::VALUE };
-    // SAFETY: `kind` is below `kinds`, and `place` is this thread's slot of the launch.
-    let sum = |kind: u32| unsafe { total(p, kinds, kind, place, a_len) };
+    let kinds = if SLOPE { super::densities::SLOPE_SUMS } else { super::densities::VALUE_SUMS };
+    // SAFETY: `kind` is below `kinds`, and `partial` is this thread's slot of the launch.
+    let sum = |kind: u32| unsafe { total(p, kinds, kind, partial, a_len) };
     // SAFETY: slots of blocks have slopes, which `viola_sample` wrote.
     let [x, y, z, inside] = unsafe { p.slopes.get(slot as usize) };
     let inside = inside > 0.0;
@@ -74,7 +76,7 @@ unsafe fn finish_b<const SLOPE: bool, J: Joint>(p: &Viola, joint: J) {
         (sums.slope_v, sums.slope_joint) = (sum(3), sum(4));
     }
     let logarithms = sums.logarithms();
-    let folded = FOLDED * (slot / 32);
+    let folded = FOLDED * (slot / WARP);
     for n in 0..3 {
         // SAFETY: whole warps come here; `folded` and the numbers after it are those of the warp's 32 slots.
         unsafe { fold_to(p, folded + n, if inside { logarithms[n as usize] } else { 0.0 }) };
@@ -95,30 +97,30 @@ unsafe fn finish_b<const SLOPE: bool, J: Joint>(p: &Viola, joint: J) {
     }
 }
 
-/// Adds up the sums of each slot of A, after [`viola_pull`](super::pull::viola_pull) or a sibling. Thread blocks of
-/// [`BLOCK`] threads, one per block of slots.
+/// Adds up the sums of each slot of A, after [`viola_derivatives`](super::derivatives::viola_derivatives) or a sibling.
+/// Thread blocks of [`BLOCK`] threads, one per block of slots.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
 #[kernel]
-pub unsafe fn viola_finish_pull(p: Viola) {
+pub unsafe fn viola_finish_derivatives(p: Viola) {
     // SAFETY: the launch has a block for each block of slots of A.
-    let Here { group, slot, place } = unsafe { here(&p) };
+    let ThreadSlot { group, slot, partial } = unsafe { thread_slot(&p) };
     // SAFETY: blocks name groups that there are.
     let [a, a_len, b, b_len] = unsafe { p.groups.get(group as usize) };
     // SAFETY: slots of blocks have slopes, which `viola_sample` wrote.
     let [x, y, z, inside] = unsafe { p.slopes.get(slot as usize) };
-    // SAFETY: `viola_pull` leaves sums of one kind, and `place` is this thread's slot of the launch.
-    let sum = unsafe { total(&p, 1, 0, place, b_len) };
+    // SAFETY: `viola_derivatives` leaves sums of one kind, and `partial` is this thread's slot of the launch.
+    let sum = unsafe { total(&p, 1, 0, partial, b_len) };
     // SAFETY: whole warps come here, each with its 32 slots.
     unsafe { fold_derivatives(&p, slot, if inside > 0.0 { sum } else { 0.0 }, [x, y, z]) };
     // SAFETY: all threads of the block come here, and the last block of B left the counter at 0.
     if unsafe { is_last(&p, group, a_len) } && thread_number() < 12 {
         let kind = 3 + thread_number();
         // SAFETY: `kind` is below `FOLDED`; B was finished by an earlier launch, and this is the last block of A.
-        let of_b = unsafe { add_folded(&p, 0.0, kind, b, b_len) };
+        let over_b = unsafe { add_folded(&p, 0.0, kind, b, b_len) };
         // SAFETY: as above.
-        let sum = unsafe { add_folded(&p, of_b, kind, a, a_len) };
+        let sum = unsafe { add_folded(&p, over_b, kind, a, a_len) };
         // SAFETY: `2 + kind` is below `RESULTS`; this thread alone writes the number.
         unsafe { p.results.set(group as usize * RESULTS + 2 + kind as usize, sum) };
     }
@@ -127,17 +129,17 @@ pub unsafe fn viola_finish_pull(p: Viola) {
 /// Returns a slot's sum over a set of `len` samples, from the sums over the set's parts.
 ///
 /// # Safety
-/// The partial sums have `kinds` kinds, and `place` is below the launch's slots.
+/// The partial sums have `kinds` kinds, and `partial` is below the launch's slots.
 #[inline(always)]
-unsafe fn total(p: &Viola, kinds: u32, kind: u32, place: u32, len: u32) -> f64 {
-    let parts = (len.div_ceil(CHUNK as u32) * CHUNK as u32).div_ceil(p.part);
-    let of_stretch = (STRETCH * SEGMENT * CHUNK) as u32 / p.part;
+unsafe fn total(p: &Viola, kinds: u32, kind: u32, partial: u32, len: u32) -> f64 {
+    let parts = (len.div_ceil(SAMPLES_PER_CHUNK as u32) * SAMPLES_PER_CHUNK as u32).div_ceil(p.part);
+    let parts_per_stretch = (SEGMENTS_PER_STRETCH * CHUNKS_PER_SEGMENT * SAMPLES_PER_CHUNK) as u32 / p.part;
     let (mut all, mut part) = (0.0, 0);
     while part < parts {
         let (mut stretch, mut n) = (0.0, 0);
-        while n < of_stretch && part < parts {
+        while n < parts_per_stretch && part < parts {
             // SAFETY: `part` is below the set's parts and `kind` below `kinds`, for each of which there are `stride` sums.
-            stretch += unsafe { p.partials.get(((part * kinds + kind) * p.stride + place) as usize) };
+            stretch += unsafe { p.partials.get(((part * kinds + kind) * p.stride + partial) as usize) };
             (n, part) = (n + 1, part + 1);
         }
         all += stretch;
@@ -168,7 +170,7 @@ unsafe fn fold_derivatives(p: &Viola, slot: u32, coefficient: f64, slope: [f32; 
     // SAFETY: a slot of a block.
     let [xy, z, _, _] = unsafe { p.slots.get(slot as usize) };
     let voxel = voxel(xy, z);
-    let folded = FOLDED * (slot / 32) + 3;
+    let folded = FOLDED * (slot / WARP) + 3;
     for row in 0..3 {
         for column in 0..4 {
             let number = by_map(coefficient, slope, voxel, row, column);
@@ -236,21 +238,21 @@ unsafe fn add_logarithms(p: &Viola, group: u32, b: u32, b_len: u32) {
 /// The set begins at slot `start`, `kind` is below [`FOLDED`], and the last block of the set calls it.
 #[inline(always)]
 unsafe fn add_folded(p: &Viola, mut sum: f64, kind: u32, start: u32, len: u32) -> f64 {
-    let (mut at, end) = (start / 32, start / 32 + len.div_ceil(32));
+    let (mut at, end) = (start / WARP, start / WARP + len.div_ceil(WARP));
     while at < end {
-        let mut numbers = [0.0; TOGETHER as usize];
-        for n in 0..TOGETHER {
+        let mut numbers = [0.0; READS_AT_ONCE as usize];
+        for n in 0..READS_AT_ONCE {
             if at + n < end {
-                // SAFETY: below the end of the set, whose slots have `FOLDED` numbers for each 32.
+                // SAFETY: below the end of the set, whose slots have `FOLDED` numbers for each warp.
                 numbers[n as usize] = unsafe { p.folded.load_relaxed((FOLDED * (at + n) + kind) as usize) };
             }
         }
-        for n in 0..TOGETHER {
+        for n in 0..READS_AT_ONCE {
             if at + n < end {
                 sum += numbers[n as usize];
             }
         }
-        at += TOGETHER;
+        at += READS_AT_ONCE;
     }
     sum
 }

@@ -6,20 +6,21 @@
 //! an evaluation:
 //!
 //! 1. [`sample`] interpolates the moving image.
-//! 2. [`sums`] sums over A for each slot of B.
+//! 2. [`densities`] computes the densities at each slot of B, by sums over A.
 //! 3. [`finish`] adds up the logarithms and, for the derivative, computes the weights.
-//! 4. For the derivative, [`pull`] sums over B for each slot of A.
+//! 4. For the derivative, [`derivatives`] computes the derivative by each slot of A, by sums over B.
 //! 5. For the derivative, [`finish`] adds it up.
 //!
 //! Launches 2 and 4 split the set that is summed over into parts, along y of the grid.
 
+pub mod densities;
+pub mod derivatives;
 pub mod finish;
-pub mod pull;
 pub mod sample;
-pub mod sums;
 pub mod tile;
 
-use crate::math::viola::CHUNK;
+use crate::kernels::WARP;
+use crate::math::viola::SAMPLES_PER_CHUNK;
 use crate::params::Viola;
 use cuda_std::thread::{block_idx_x, block_idx_y};
 
@@ -52,7 +53,7 @@ struct Part {
 /// The launch has no more tiles than `blocks` from `first_block` on.
 #[inline(always)]
 unsafe fn part<const R: usize>(p: &Viola, tiles: usize) -> Option<Part> {
-    let width = 32 * R as u32;
+    let width = WARP * R as u32;
     let place = block_idx_x() * width;
     // SAFETY: the caller says that there is this block.
     let [start, group] = unsafe { p.blocks.get((p.first_block + place / BLOCK) as usize) };
@@ -61,7 +62,7 @@ unsafe fn part<const R: usize>(p: &Viola, tiles: usize) -> Option<Part> {
     let (set, len, other, other_len) = if tiles == 0 { (b, b_len, a, a_len) } else { (a, a_len, b, b_len) };
     let tile = start + place % BLOCK;
     let skip = block_idx_y() * p.part;
-    let rounded = other_len.div_ceil(CHUNK as u32) * CHUNK as u32;
+    let rounded = other_len.div_ceil(SAMPLES_PER_CHUNK as u32) * SAMPLES_PER_CHUNK as u32;
     // For parts beyond the end the difference wraps, and `end` is not used.
     let end = if rounded.wrapping_sub(skip) < p.part { rounded } else { skip + p.part };
     (tile < set + len && skip < rounded).then_some(Part { tile, first: other + skip, end: other + end, out: place })

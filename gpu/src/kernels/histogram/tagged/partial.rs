@@ -11,14 +11,11 @@
 //! ensure this. Several lanes deliberately write one word, so that the store is a relaxed one: the last one wins,
 //! whichever it is.
 
-use crate::kernels::{block_threads, thread_number};
+use crate::kernels::{WARP, block_threads, block_warps, thread_number, warp_number};
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::sync_threads;
 use cuda_std::warp::{self, ALL, lane_id, sync_warp};
-
-/// Lanes of a warp.
-pub const LANES: u32 = 32;
 
 /// Bits of a word below the tag.
 const TAG: u32 = 27;
@@ -43,7 +40,7 @@ impl<const N: u32> Partial<N> {
 
     /// The number of calls of [`add`](Self::add) after which no counter can exceed [`MOST`](Self::MOST), as each call
     /// adds at most one per lane.
-    pub const ADDS: u32 = Self::MOST / LANES;
+    pub const ADDS: u32 = Self::MOST / WARP;
 
     /// Returns a block's partial histograms of `counters` counters per warp, not yet cleared.
     ///
@@ -54,8 +51,8 @@ impl<const N: u32> Partial<N> {
     pub unsafe fn new(counters: u32) -> Self {
         let len = counters.div_ceil(N);
         // SAFETY: by this function's contract.
-        let words = unsafe { shared::dynamic(0, block_threads() / LANES * len) };
-        Self { words, len, mine: thread_number() / LANES * len }
+        let words = unsafe { shared::dynamic(0, block_warps() * len) };
+        Self { words, len, mine: warp_number() * len }
     }
 
     /// Sets all counters to 0.
