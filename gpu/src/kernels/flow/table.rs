@@ -9,7 +9,7 @@ use crate::params::FlowTable;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 use cuda_std::global::DeviceSliceMut;
-use cuda_std::thread::{block_idx_x, sync_threads};
+use cuda_std::thread::{block_idx_x, grid_dim_x, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
 
 /// The most bins of an image.
@@ -122,7 +122,7 @@ pub unsafe fn flow_table_density(p: FlowTable) {
     }
     // SAFETY: all threads of the block come here; the element was 0 at launch.
     unsafe {
-        if is_last(p.done, 0) {
+        if is_last(p.done, 0, grid_dim_x) {
             value(&p, total);
         }
     }
@@ -202,7 +202,7 @@ unsafe fn value(p: &FlowTable, total: u64) {
     let me = warp_number();
     if me < 3 {
         // SAFETY: `lane_sum` reads below `bins`; written before the barrier.
-        let read = |bin: u32| unsafe { of(terms, me).load(bin) };
+        let read = |bin: u32| unsafe { pick(terms, me).load(bin) };
         let sum = lane_sum(bins, read, |_, _| (), |term| term);
         // SAFETY: `me` is the warp's number, so that all its lanes come here.
         let sum = unsafe { fold(sum) };
@@ -227,7 +227,7 @@ unsafe fn value(p: &FlowTable, total: u64) {
 
 /// Returns the element of this number. Indexing the array would put it into local memory.
 #[inline(always)]
-fn of<T>([a, b, c]: [T; 3], number: u32) -> T {
+fn pick<T>([a, b, c]: [T; 3], number: u32) -> T {
     match number {
         0 => a,
         1 => b,
@@ -262,7 +262,7 @@ pub unsafe fn flow_table_scores(p: FlowTable) {
     }
     // SAFETY: all threads of the block come here; the element was 0 at launch. Below `bins`, there is one element each, and one thread's.
     unsafe {
-        if is_last(p.done, 1) {
+        if is_last(p.done, 1, grid_dim_x) {
             each_of(bins, |f| {
                 let fixed = p.sums.get((f + 2 * bins) as usize);
                 p.tables.set((bins * bins + f) as usize, table::information(column(p.smoothed, f, bins), fixed));

@@ -6,13 +6,13 @@
 //! evaluation.
 
 use crate::kernels::ordered::{fold, lane_sum};
-use crate::kernels::{WARP, is_last, thread_number, warp_number};
+use crate::kernels::{WARP, each_of, is_last, thread_number, warp_number};
 use crate::math::correlation::{self, Moments};
 use crate::math::entropy::{Sums, finish, term};
 use crate::params::Entropy;
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::shared::SharedSlice;
-use cuda_std::thread::{block_idx_x, block_idx_y, sync_threads};
+use cuda_std::thread::{block_idx_x, block_idx_y, grid_dim_x, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
 
 /// Threads of a block.
@@ -38,7 +38,7 @@ pub unsafe fn entropies(p: Entropy) {
     // SAFETY: by this function's contract.
     unsafe {
         sum_columns(&p, rows);
-        if is_last(p.done, block_idx_y()) {
+        if is_last(p.done, block_idx_y(), grid_dim_x) {
             sum_marginals(&p);
         }
     }
@@ -61,7 +61,7 @@ unsafe fn sum_columns(p: &Entropy, rows: Rows) {
     let [fixed_bins, moving_bins] = p.bins;
     let ratios = p.ratios != 0;
     // SAFETY: `row` is below the fixed bins, at most `MOST_BINS`, and this thread's alone until the barrier.
-    each_row(p, |row| unsafe {
+    each_of(fixed_bins, |row| unsafe {
         rows.counts.store(row, 0);
         if ratios {
             rows.sums.store(row, 0);
@@ -108,7 +108,7 @@ unsafe fn sum_columns(p: &Entropy, rows: Rows) {
     }
     sync_threads();
     // SAFETY: `row` is below the fixed bins; its words were written before the barrier, and the additions are atomic.
-    each_row(p, |row| unsafe {
+    each_of(fixed_bins, |row| unsafe {
         let count = rows.counts.load(row);
         let at = (block_idx_y() * fixed_bins + row) as usize;
         if count > 0 {
@@ -202,7 +202,7 @@ unsafe fn sum_marginals(p: &Entropy) {
     sync_threads();
     // SAFETY: `row` is below the fixed bins. This block is the last that uses the histogram's marginals, and their
     // reads are before the barrier.
-    each_row(p, |row| unsafe {
+    each_of(fixed_bins, |row| unsafe {
         p.fixed.set((block_idx_y() * fixed_bins + row) as usize, 0);
         if p.ratios != 0 {
             p.fixed_sums.set((block_idx_y() * fixed_bins + row) as usize, 0);
@@ -263,15 +263,5 @@ unsafe fn correlate(marginal: &Marginal, me: u32, all: Moments, ratios: SharedSl
             // SAFETY: `me` is below 2, and the word is one lane's until the barrier.
             unsafe { ratios.store(me, correlation::ratio(terms, &other)) };
         }
-    }
-}
-
-/// Calls `each` for this thread's share of the fixed bins.
-#[inline(always)]
-fn each_row(p: &Entropy, each: impl Fn(u32)) {
-    let mut row = thread_number();
-    while row < p.bins[0] {
-        each(row);
-        row += THREADS;
     }
 }

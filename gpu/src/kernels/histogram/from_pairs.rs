@@ -13,7 +13,7 @@
 //! Even larger tables are counted in ranges, one for each z of the grid. A number that is not to be counted is added to
 //! a word after the counters, which is cheaper than a branch. That word may overflow, as it is never read.
 
-use crate::kernels::{block_threads, thread_number};
+use crate::kernels::{block_threads, each_of, thread_number};
 use crate::params::FromPairs;
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
@@ -159,11 +159,7 @@ fn each_word(len: u32, each: impl Fn(u32)) {
     // SAFETY: a grid has blocks.
     unsafe { core::hint::assert_unchecked(grid_dim_x() > 0) };
     let first = len / grid_dim_x() * block_idx_x();
-    let mut i = thread_number();
-    while i < len {
-        each(if i + first < len { i + first } else { i + first - len });
-        i += block_threads();
-    }
+    each_of(len, |i| each(if i + first < len { i + first } else { i + first - len }));
 }
 
 /// Counts the block's share of the full vectors.

@@ -11,6 +11,7 @@
 //! thread.
 
 use super::pair::{self, NONE};
+use crate::kernels::each_of;
 use crate::params::PerThread;
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
@@ -95,8 +96,7 @@ unsafe fn add(p: &PerThread, thread: u32, pair: u32, count: u32) {
 #[inline(always)]
 unsafe fn add_rest(p: &PerThread, packed: SharedSlice<u32>) {
     let me = thread_idx_x();
-    let mut pair = me;
-    while pair < p.images.bins[0] * p.images.bins[1] {
+    each_of(p.images.bins[0] * p.images.bins[1], |pair| {
         let (word, low, most) = place(p, pair);
         let mut sum = 0;
         for i in 0..THREADS {
@@ -109,6 +109,5 @@ unsafe fn add_rest(p: &PerThread, packed: SharedSlice<u32>) {
             // SAFETY: the first thread's additions lie before the barrier, and the bin is this thread's.
             unsafe { add(p, block_idx_x() * THREADS, pair, sum) };
         }
-        pair += THREADS;
-    }
+    });
 }

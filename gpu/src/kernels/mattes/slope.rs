@@ -210,7 +210,7 @@ pub unsafe fn mattes_fold(p: MattesFold) {
         store_row(0, a);
         store_row(4, b);
         store_row(8, c);
-        if is_last(p.done, 0) {
+        if is_last(p.done, 0, grid_dim_x) {
             let read = |block: u32| p.blocks.load_relaxed((me * p.blocks_len + block) as usize);
             let sum = fold(lane_sum(p.blocks_len, read, |_, _| (), |sum| sum));
             if lane == 0 {

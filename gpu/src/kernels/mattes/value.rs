@@ -6,7 +6,7 @@ use crate::kernels::{WARP, each_of, is_last, thread_number};
 use crate::math::mattes;
 use crate::params::MattesValue;
 use cuda_std::shared::SharedSlice;
-use cuda_std::thread::{block_idx_x, block_idx_y, block_idx_z, index_1d, sync_threads};
+use cuda_std::thread::{block_idx_x, block_idx_y, block_idx_z, grid_dim_x, index_1d, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
 
 /// Threads of a block.
@@ -74,7 +74,7 @@ pub unsafe fn mattes_value(p: MattesValue) {
         if number == 0 {
             fill_table(&p, ratios);
         }
-        if is_last(p.done, number) {
+        if is_last(p.done, number, grid_dim_x) {
             if thread_number() < WARP {
                 sum_rows(&p);
             }

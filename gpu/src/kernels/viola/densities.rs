@@ -1,12 +1,12 @@
 //! The densities at each sample of B, which are sums over A: lines 4 to 9 of algorithm 1.
 
+use super::FromParams;
 use super::tile::{self, SLOTS_PER_SEGMENT, TileMemory};
 use crate::kernels::{WARP, warp_number};
 use crate::math::pair_distance::{FarJointWindow, FarSums, PairDistance};
 use crate::math::viola::{JointGaussian, Product, SAMPLES_PER_CHUNK, Scaled, Sums};
 use crate::math::windows::{Any, Fast, Near, Windows};
 use crate::params::Viola;
-use cuda_std::kernel;
 use cuda_std::thread::block_idx_y;
 use cuda_std::warp;
 
@@ -15,24 +15,12 @@ pub const VALUE_SUMS: u32 = 3;
 /// The number of sums per slot for the value and the derivative.
 pub const SLOPE_SUMS: u32 = 5;
 
-macro_rules! entries {
-    ($($name:ident: $samples:literal, $slope:literal, $numbers:literal, $any:ty, $near:ty, $joint:ident;)*) => {$(
-        /// Sums over A. Thread blocks of [`BLOCK`](super::BLOCK) threads, with [`tile::shared_bytes`] of dynamic shared
-        /// memory. The x of the grid is the tile, y the part.
-        ///
-        /// # Safety
-        /// The slices are as long as their documentation says.
-        #[kernel]
-        pub unsafe fn $name(p: Viola) {
-            // SAFETY: by this function's contract.
-            unsafe { densities::<$samples, $slope, $numbers, $any, $near, _>(&p, entries!(@ $joint, p)) }
-        }
-    )*};
-    (@ Product, $p:ident) => { Product };
-    (@ JointGaussian, $p:ident) => { JointGaussian { u: $p.joint[0], v: $p.joint[1] } };
-}
-
+// Samples per lane; whether there are sums for the derivative; sums that a thread adds up; windows of any pair, and of
+// near pairs; joint window.
 entries! {
+    "Sums over A. Thread blocks of [`BLOCK`](super::BLOCK) threads, with [`tile::shared_bytes`] of dynamic shared \
+     memory. The x of the grid is the tile, y the part.",
+    densities;
     viola_densities_few: 1, false, 1, Any, Near, Product;
     viola_densities_few_joint_gaussian: 1, false, 1, Any, Near, JointGaussian;
     viola_densities_few_slope: 1, true, 1, Any, Near, Product;
@@ -50,10 +38,8 @@ entries! {
 /// # Safety
 /// As the kernels; all threads of the block call it.
 #[inline(always)]
-unsafe fn densities<const R: usize, const S: bool, const N: usize, A: Windows, B: Windows, J: FarJointWindow>(
-    p: &Viola,
-    joint: J,
-) {
+unsafe fn densities<const R: usize, const S: bool, const N: usize, A: Windows, B: Windows, J: FromParams>(p: &Viola) {
+    let joint = J::from_params(p);
     let kinds = if S { SLOPE_SUMS } else { VALUE_SUMS };
     let width = WARP * R as u32;
     // SAFETY: the launch gave the memory.

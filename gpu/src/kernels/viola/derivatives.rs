@@ -1,33 +1,20 @@
 //! The derivative by the moving intensity of each sample of A, which is a sum over B: lines 10 to 18 of algorithm 2.
 
+use super::FromParams;
 use super::tile::{self, SLOTS_PER_SEGMENT, TileMemory};
 use crate::kernels::{WARP, warp_number};
-use crate::math::pair_distance::{FarJointWindow, PairDistance, add_derivative_far};
+use crate::math::pair_distance::{PairDistance, add_derivative_far};
 use crate::math::viola::{JointGaussian, Product, SAMPLES_PER_CHUNK, Scaled, Weights, add_derivative_by};
 use crate::math::windows::{Any, Fast, Near, Windows};
 use crate::params::Viola;
-use cuda_std::kernel;
 use cuda_std::thread::block_idx_y;
 use cuda_std::warp;
 
-macro_rules! entries {
-    ($($name:ident: $samples:literal, $any:ty, $near:ty, $joint:ident;)*) => {$(
-        /// Sums over B. Thread blocks of [`BLOCK`](super::BLOCK) threads, with [`tile::shared_bytes`] of dynamic shared
-        /// memory. The x of the grid is the tile, y the part.
-        ///
-        /// # Safety
-        /// The slices are as long as their documentation says.
-        #[kernel]
-        pub unsafe fn $name(p: Viola) {
-            // SAFETY: by this function's contract.
-            unsafe { derivatives::<$samples, $any, $near, _>(&p, entries!(@ $joint, p)) }
-        }
-    )*};
-    (@ Product, $p:ident) => { Product };
-    (@ JointGaussian, $p:ident) => { JointGaussian { u: $p.joint[0], v: $p.joint[1] } };
-}
-
+// Samples per lane; windows of any pair, and of near pairs; joint window.
 entries! {
+    "Sums over B. Thread blocks of [`BLOCK`](super::BLOCK) threads, with [`tile::shared_bytes`] of dynamic shared \
+     memory. The x of the grid is the tile, y the part.",
+    derivatives;
     viola_derivatives_few: 1, Any, Near, Product;
     viola_derivatives_few_joint_gaussian: 1, Any, Near, JointGaussian;
     viola_derivatives: 4, Any, Near, Product;
@@ -39,7 +26,8 @@ entries! {
 /// # Safety
 /// As the kernels; all threads of the block call this function.
 #[inline(always)]
-unsafe fn derivatives<const R: usize, A: Windows, B: Windows, J: FarJointWindow>(p: &Viola, joint: J) {
+unsafe fn derivatives<const R: usize, A: Windows, B: Windows, J: FromParams>(p: &Viola) {
+    let joint = J::from_params(p);
     let width = WARP * R as u32;
     // SAFETY: the launch gave the memory.
     let memory = unsafe { TileMemory::new(R as u32, 1) };

@@ -1,15 +1,15 @@
 //! Adds up the partial sums over pairs to sums over samples, and these to the results of a group.
 
 use super::sample::voxel;
-use super::{BLOCK, RESULTS};
+use super::{BLOCK, FromParams, RESULTS};
 use crate::kernels::ordered::fold;
-use crate::kernels::{WARP, thread_number};
+use crate::kernels::{WARP, is_last, thread_number};
 use crate::math::viola::{
-    CHUNKS_PER_SEGMENT, JointGaussian, JointWindow, Product, SAMPLES_PER_CHUNK, SEGMENTS_PER_STRETCH, Sums, by_map,
+    CHUNKS_PER_SEGMENT, JointGaussian, Product, SAMPLES_PER_CHUNK, SEGMENTS_PER_STRETCH, Sums, by_map,
 };
 use crate::params::Viola;
-use cuda_std::thread::{block_idx_x, device_fence, sync_threads};
-use cuda_std::{kernel, shared_slice, warp};
+use cuda_std::thread::block_idx_x;
+use cuda_std::{kernel, warp};
 
 /// The number of sums that are kept per 32 slots: three of logarithms and twelve of derivatives.
 pub const FOLDED: u32 = 15;
@@ -17,24 +17,11 @@ pub const FOLDED: u32 = 15;
 /// Numbers that are read together, so that the reads overlap.
 const READS_AT_ONCE: u32 = 16;
 
-macro_rules! entries {
-    ($($name:ident: $slope:literal, $joint:ident;)*) => {$(
-        /// Adds up the sums of each slot of B, after [`viola_densities`](super::densities::viola_densities) or a
-        /// sibling. Thread blocks of [`BLOCK`] threads, one per block of slots.
-        ///
-        /// # Safety
-        /// The slices are as long as their documentation says.
-        #[kernel]
-        pub unsafe fn $name(p: Viola) {
-            // SAFETY: by this function's contract.
-            unsafe { finish_densities::<$slope, _>(&p, entries!(@ $joint, p)) }
-        }
-    )*};
-    (@ Product, $p:ident) => { Product };
-    (@ JointGaussian, $p:ident) => { JointGaussian { u: $p.joint[0], v: $p.joint[1] } };
-}
-
+// Whether there are sums for the derivative; joint window.
 entries! {
+    "Adds up the sums of each slot of B, after [`viola_densities`](super::densities::viola_densities) or a sibling. \
+     Thread blocks of [`BLOCK`] threads, one per block of slots.",
+    finish_densities;
     viola_finish_densities: false, Product;
     viola_finish_densities_slope: true, Product;
     viola_finish_densities_slope_joint_gaussian: true, JointGaussian;
@@ -60,7 +47,8 @@ unsafe fn thread_slot(p: &Viola) -> ThreadSlot {
 /// # Safety
 /// As the kernels; all threads of the block call it.
 #[inline(always)]
-unsafe fn finish_densities<const SLOPE: bool, J: JointWindow>(p: &Viola, joint: J) {
+unsafe fn finish_densities<const SLOPE: bool, J: FromParams>(p: &Viola) {
+    let joint = J::from_params(p);
     // SAFETY: the launch has a block for each block of slots of B.
     let ThreadSlot { group, slot, partial } = unsafe { thread_slot(p) };
     // SAFETY: blocks name groups that there are.
@@ -91,7 +79,7 @@ unsafe fn finish_densities<const SLOPE: bool, J: JointWindow>(p: &Viola, joint: 
         unsafe { fold_derivatives(p, slot, coefficient, [x, y, z]) };
     }
     // SAFETY: all threads of the block come here, and the host left the counter at 0.
-    if unsafe { is_last(p, group, b_len) } {
+    if unsafe { is_last(p.done, group, || blocks(b_len)) } {
         // SAFETY: this is the last block of B.
         unsafe { add_logarithms(p, group, b, b_len) };
     }
@@ -115,7 +103,7 @@ pub unsafe fn viola_finish_derivatives(p: Viola) {
     // SAFETY: whole warps come here, each with its 32 slots.
     unsafe { fold_derivatives(&p, slot, if inside > 0.0 { sum } else { 0.0 }, [x, y, z]) };
     // SAFETY: all threads of the block come here, and the last block of B left the counter at 0.
-    if unsafe { is_last(&p, group, a_len) } && thread_number() < 12 {
+    if unsafe { is_last(p.done, group, || blocks(a_len)) } && thread_number() < 12 {
         let kind = 3 + thread_number();
         // SAFETY: `kind` is below `FOLDED`; B was finished by an earlier launch, and this is the last block of A.
         let over_b = unsafe { add_folded(&p, 0.0, kind, b, b_len) };
@@ -123,6 +111,10 @@ pub unsafe fn viola_finish_derivatives(p: Viola) {
         let sum = unsafe { add_folded(&p, over_b, kind, a, a_len) };
         // SAFETY: `2 + kind` is below `RESULTS`; this thread alone writes the number.
         unsafe { p.results.set(group as usize * RESULTS + 2 + kind as usize, sum) };
+        if thread_number() == 0 {
+            // SAFETY: every block of A has counted itself.
+            unsafe { p.done.set(group as usize, 0) };
+        }
     }
 }
 
@@ -180,35 +172,14 @@ unsafe fn fold_derivatives(p: &Viola, slot: u32, coefficient: f64, slope: [f32; 
     }
 }
 
-/// Returns whether this thread block is the last of its group's set, of `len` samples, to call this function. The last
-/// block sees everything that the others wrote before their calls.
-///
-/// # Safety
-/// All threads of the block call this function, and `done[group]` was 0 at launch.
+/// The blocks of slots of a set of `len` samples.
 #[inline(always)]
-unsafe fn is_last(p: &Viola, group: u32, len: u32) -> bool {
-    let last = shared_slice![u32; 1];
-    device_fence();
-    sync_threads();
-    if thread_number() == 0 {
-        // SAFETY: the group has a counter.
-        let before = unsafe { p.done.fetch_add(group as usize, 1) };
-        let blocks = if len > 0 { len.div_ceil(BLOCK) } else { 1 };
-        let is_last = before + 1 == blocks;
-        // SAFETY: one word, thread 0's until the barrier.
-        unsafe { last.store(0, u32::from(is_last)) };
-        if is_last {
-            // SAFETY: every block of the set has counted itself.
-            unsafe { p.done.set(group as usize, 0) };
-        }
-    }
-    sync_threads();
-    device_fence();
-    // SAFETY: thread 0 stored it before the barrier.
-    unsafe { last.load(0) == 1 }
+fn blocks(len: u32) -> u32 {
+    if len > 0 { len.div_ceil(BLOCK) } else { 1 }
 }
 
-/// Writes the sums of the logarithms and the numbers of samples inside, and resets the counts to 0.
+/// Writes the sums of the logarithms and the numbers of samples inside, and resets the counts and the counter of the
+/// blocks to 0.
 ///
 /// # Safety
 /// The last block of B calls it.
@@ -228,6 +199,9 @@ unsafe fn add_logarithms(p: &Viola, group: u32, b: u32, b_len: u32) {
             p.results.set(result + me as usize, f64::from(p.counts.load_relaxed(count)));
             p.counts.set(count, 0);
         }
+    } else if me == 5 {
+        // SAFETY: every block of B has counted itself.
+        unsafe { p.done.set(group as usize, 0) };
     }
 }
 

@@ -13,6 +13,21 @@
 //!
 //! Launches 2 and 4 split the set that is summed over into parts, along y of the grid.
 
+/// Defines kernels with a common description. Each calls the given function, with the generic arguments listed.
+macro_rules! entries {
+    ($description:literal, $function:ident; $($name:ident: $($argument:tt),+;)+) => {$(
+        #[doc = $description]
+        ///
+        /// # Safety
+        /// The slices are as long as their documentation says.
+        #[cuda_std::kernel]
+        pub unsafe fn $name(p: Viola) {
+            // SAFETY: by this function's contract.
+            unsafe { $function::<$($argument),+>(&p) }
+        }
+    )+};
+}
+
 pub mod densities;
 pub mod derivatives;
 pub mod finish;
@@ -20,7 +35,8 @@ pub mod sample;
 pub mod tile;
 
 use crate::kernels::WARP;
-use crate::math::viola::SAMPLES_PER_CHUNK;
+use crate::math::pair_distance::FarJointWindow;
+use crate::math::viola::{JointGaussian, Product, SAMPLES_PER_CHUNK};
 use crate::params::Viola;
 use cuda_std::thread::{block_idx_x, block_idx_y};
 
@@ -33,6 +49,26 @@ pub const EMPTY: u32 = 1 << 31;
 /// Numbers of a group's result: the sums of the logarithms of A_u, A_v and A_uv, the samples of A and of B inside, and the
 /// derivatives by the twelve coefficients of the map.
 pub const RESULTS: usize = 17;
+
+/// A joint window, made from a kernel's parameters.
+trait FromParams: FarJointWindow {
+    fn from_params(p: &Viola) -> Self;
+}
+
+impl FromParams for Product {
+    #[inline(always)]
+    fn from_params(_: &Viola) -> Self {
+        Self
+    }
+}
+
+impl FromParams for JointGaussian {
+    #[inline(always)]
+    fn from_params(p: &Viola) -> Self {
+        let [u, v] = p.joint;
+        Self { u, v }
+    }
+}
 
 /// The tile of slots of a thread block, and the part of the other set that it sums over.
 struct Part {

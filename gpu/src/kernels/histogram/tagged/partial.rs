@@ -11,7 +11,7 @@
 //! ensure this. Several lanes deliberately write one word, so that the store is a relaxed one: the last one wins,
 //! whichever it is.
 
-use crate::kernels::{WARP, block_threads, block_warps, thread_number, warp_number};
+use crate::kernels::{WARP, block_warps, each_of, warp_number};
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::sync_threads;
@@ -61,12 +61,8 @@ impl<const N: u32> Partial<N> {
     /// All threads of the block call it.
     #[inline(always)]
     pub unsafe fn clear(self) {
-        let mut word = thread_number();
-        while word < self.words.len() {
-            // SAFETY: the word is in bounds, and only this thread uses it between barriers.
-            unsafe { self.words.store(word, 0) };
-            word += block_threads();
-        }
+        // SAFETY: the word is in bounds, and only this thread uses it between barriers.
+        each_of(self.words.len(), |word| unsafe { self.words.store(word, 0) });
         sync_threads();
     }
 
@@ -111,8 +107,7 @@ impl<const N: u32> Partial<N> {
     #[inline(always)]
     pub unsafe fn flush(self, out: DeviceSliceMut<u32>, place: impl Fn(u32) -> u32) {
         sync_threads();
-        let mut word = thread_number();
-        while word < self.len {
+        each_of(self.len, |word| {
             for i in 0..N {
                 // SAFETY: a word of the first warp; between the barriers it and those of the others are this thread's alone.
                 let count = unsafe { self.sum(word, i) };
@@ -121,8 +116,7 @@ impl<const N: u32> Partial<N> {
                     unsafe { out.add(place(N * word + i) as usize, count) };
                 }
             }
-            word += block_threads();
-        }
+        });
         sync_threads();
     }
 

@@ -39,17 +39,17 @@ pub struct FlowOnDevice<Q: Queue> {
 
 impl<Q: Queue> FlowOnDevice<Q> {
     pub fn new(queue: Q) -> Self {
-        Self::on(Rc::new(queue))
+        Self::on_queue(Rc::new(queue))
     }
 
-    fn on(queue: Rc<Q>) -> Self {
+    fn on_queue(queue: Rc<Q>) -> Self {
         Self { queue, grid: None, level: None, recorded: Recorded::new() }
     }
 
     /// Two fields on one queue.
     pub fn pair(queue: Q) -> Pair<Self> {
         let one = Self::new(queue);
-        let two = Self::on(Rc::clone(&one.queue));
+        let two = Self::on_queue(Rc::clone(&one.queue));
         Pair::new([one, two])
     }
 

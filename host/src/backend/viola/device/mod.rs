@@ -80,11 +80,11 @@ pub struct ViolaOnDevice<Q: Queue> {
     /// The recorded launches for values, and for values with derivatives. Declared before the memory they point to, so
     /// that they are dropped first.
     graphs: [Option<Q::Graph>; 2],
-    work: Work<Q>,
+    launches: Launches<Q>,
 }
 
 /// The launches and their memory.
-struct Work<Q: Queue> {
+struct Launches<Q: Queue> {
     queue: Q,
     pairs: Pairs,
     finish_densities_slope: Kernel<params::Viola>,
@@ -138,7 +138,7 @@ impl<Q: Queue> KernelMemory<Q> {
     }
 }
 
-impl<Q: Queue> Work<Q> {
+impl<Q: Queue> Launches<Q> {
     fn new(queue: Q, pair: &ViolaPair) -> Result<Self> {
         pair.sigmas.check()?;
         let layout = Layout::new(pair);
@@ -265,19 +265,19 @@ impl<Q: Queue> ViolaOnDevice<Q> {
     /// [`Error::Option`] for standard deviations that [`Sigmas::check`](super::Sigmas::check) refuses,
     /// [`Error::Device`] if the samples do not fit into memory.
     pub fn new(queue: Q, pair: &ViolaPair) -> Result<Self> {
-        Ok(Self { graphs: [None, None], work: Work::new(queue, pair)? })
+        Ok(Self { graphs: [None, None], launches: Launches::new(queue, pair)? })
     }
 
     fn enqueue(&mut self, slopes: bool) -> Result<()> {
-        let Self { graphs, work } = self;
-        work.queue.record_or_replay(&mut graphs[usize::from(slopes)], || work.enqueue(slopes))
+        let Self { graphs, launches } = self;
+        launches.queue.record_or_replay(&mut graphs[usize::from(slopes)], || launches.enqueue(slopes))
     }
 
     fn run(&mut self, maps: &[Affine], slopes: bool) -> Result<Vec<(ViolaValue, [[f64; 4]; 3])>> {
-        self.work.write(maps)?;
+        self.launches.write(maps)?;
         self.enqueue(slopes)?;
-        self.work.queue.wait()?;
-        Ok(self.work.results.chunks_exact(RESULTS).map(|numbers| self.work.result(numbers)).collect())
+        self.launches.queue.wait()?;
+        Ok(self.launches.results.chunks_exact(RESULTS).map(|numbers| self.launches.result(numbers)).collect())
     }
 }
 
@@ -298,10 +298,10 @@ impl<Q: Queue> ViolaEvaluator for ViolaOnDevice<Q> {
 
     fn seconds(&mut self, maps: &[Affine], slopes: bool, times: u32) -> Result<Option<f64>> {
         self.run(maps, slopes)?;
-        let Self { graphs, work } = self;
+        let Self { graphs, launches } = self;
         let graph = &mut graphs[usize::from(slopes)];
-        let again = |_| work.queue.record_or_replay(graph, || work.enqueue(slopes));
-        let seconds = work.queue.seconds(|| (0..times).try_for_each(again))?;
+        let again = |_| launches.queue.record_or_replay(graph, || launches.enqueue(slopes));
+        let seconds = launches.queue.seconds(|| (0..times).try_for_each(again))?;
         Ok(seconds.map(|seconds| seconds / f64::from(times)))
     }
 }
