@@ -1,5 +1,5 @@
-//! Checks that several steps made on the device without the host (`Climb::climb`) give the same bits as steps that the
-//! host makes one by one.
+//! Checks that several steps made on the device without the host (`FieldOptimizer::maximise`) give the same bits as
+//! steps that the host makes one by one.
 
 use super::flow::{landmarks, level, map, mask};
 use super::volumes;
@@ -7,11 +7,11 @@ use crate::support::{gpu, gpu_is_absent, stored};
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{
-    Agreement, Backend, Climb, Compare, Flow, FlowChannel, FlowLevel, FlowStep, Half, Measured, Relation, Table,
-    cpu::Cpu,
+    Agreement, Backend, Compare, FieldOptimizer, Flow, FlowChannel, FlowLevel, FlowStep, Halves, Measured, Relation,
+    Table, cpu::Cpu,
 };
 
-const STEP: FlowStep = FlowStep { half: Half::First, prior_mm: 1.3, smooth_mm: [1.4, 0.7], limit: 0.5, share: 1.0 };
+const STEP: FlowStep = FlowStep { half: Halves::First, prior_mm: 1.3, smooth_mm: [1.4, 0.7], limit: 0.5, share: 1.0 };
 /// The weight of each channel.
 const WEIGHTS: [f64; 2] = [0.7, 1.3];
 
@@ -100,7 +100,7 @@ fn begin(
 
 /// Returns the values of a climb whose steps the host makes one by one.
 fn led(
-    flow: &mut dyn Climb,
+    flow: &mut dyn FieldOptimizer,
     relation: Relation,
     bins: u32,
     most: usize,
@@ -112,7 +112,7 @@ fn led(
             Agreement::Joint(counts) => Ok(Table::new(relation, counts, bins as usize)),
             Agreement::Local { .. } => Err("no joint histogram"),
         };
-        let tables = flow.agreement(Half::Both)?.iter().map(table).collect::<Result<Vec<_>, _>>()?;
+        let tables = flow.agreement(Halves::Both)?.iter().map(table).collect::<Result<Vec<_>, _>>()?;
         all.push(tables.iter().map(|table| Measured { value: table.value, nats: table.nats }).collect());
         if all.len() > most || all.len() > until {
             return Ok(all);
@@ -124,7 +124,7 @@ fn led(
 
 /// Returns the values of a climb without the host, or `None` if the flow does not do that.
 fn by_itself(
-    flow: &mut dyn Climb,
+    flow: &mut dyn FieldOptimizer,
     relations: &[(Relation, f64)],
     most: usize,
     until: usize,
@@ -134,11 +134,11 @@ fn by_itself(
         all.push(measured.to_vec());
         Ok(all.len() <= until)
     };
-    let climbed = flow.climb(relations, &STEP, most, &mut hear)?;
+    let climbed = flow.maximise(relations, &STEP, most, &mut hear)?;
     Ok(climbed.then_some(all))
 }
 
-/// Checks that on the CPU, with squared differences and with local correlation, `climb` does nothing and leaves the
+/// Checks that on the CPU, with squared differences and with local correlation, `maximise` does nothing and leaves the
 /// steps to the host.
 fn alone() -> Result<(), Failed> {
     let joint: &[Compare] = &[Compare::Joint { bins: 9 }];

@@ -7,8 +7,8 @@ use gpu::params::Affine;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{
-    Agreement, Backend, Compare, Flow, FlowChannel, FlowLandmark, FlowLevel, FlowPair, FlowStep, Half, Known, Score,
-    VectorMaps, cpu::Cpu,
+    Agreement, Backend, Compare, Flow, FlowChannel, FlowLandmark, FlowLevel, FlowPair, FlowStep, Halves,
+    KnownDisplacement, Score, VectorMaps, cpu::Cpu,
 };
 use mireg::image::voxel_map;
 use mireg::transform::Rigid;
@@ -124,7 +124,7 @@ fn meet(backend: &dyn Backend, sizes: &[Levels], compared: &[Compared]) -> Resul
                     let from = (number > 0).then(|| between(levels[0][0], sizes[0]));
                     enter([&mut *ours, &mut *theirs], sizes, compared, from, masked)?;
                     for step in 0..3 {
-                        let half = [Half::Both, Half::First, Half::Second][step];
+                        let half = [Halves::Both, Halves::First, Halves::Second][step];
                         let (agreements, same_ones) = (ours.agreement(half)?, theirs.agreement(half)?);
                         same("agreements of a pair", &agreements, &same_ones)?;
                         let scores = agreements.iter().map(|agreement| Ok((score(agreement)?, 0.8)));
@@ -211,17 +211,17 @@ impl Both<'_> {
     }
 
     fn step(&mut self, number: u32) -> Result<(), Failed> {
-        for half in [Half::First, Half::Second] {
+        for half in [Halves::First, Halves::Second] {
             same("agreements of a half", &self.ours.agreement(half)?, &self.theirs.agreement(half)?)?;
         }
-        let agreements = self.ours.agreement(Half::Both)?;
-        same("agreements", &agreements, &self.theirs.agreement(Half::Both)?)?;
+        let agreements = self.ours.agreement(Halves::Both)?;
+        same("agreements", &agreements, &self.theirs.agreement(Halves::Both)?)?;
         let weights = [0.7, 1.0, 2.3].into_iter().cycle();
         let scores = agreements.iter().zip(weights).map(|(agreement, weight)| Ok((score(agreement)?, weight)));
         let scores = scores.collect::<Result<Vec<_>, Failed>>()?;
         // Steps with and without a limit that applies, without smoothing and with increasing smoothing.
         let n = f64::from(number);
-        let half = [Half::Both, Half::First, Half::Second][number as usize % 3];
+        let half = [Halves::Both, Halves::First, Halves::Second][number as usize % 3];
         let step = FlowStep {
             half,
             prior_mm: 2.0,
@@ -291,7 +291,7 @@ impl Both<'_> {
 pub fn landmarks(grid: &Geometry) -> [FlowLandmark; 3] {
     let landmark = |voxel, [x, y, z]: [f32; 3], precision| {
         let displacement = [x, y, if grid.is_flat() { 0.0 } else { z }];
-        FlowLandmark { voxel, known: Known { displacement, precision } }
+        FlowLandmark { voxel, known: KnownDisplacement { displacement, precision } }
     };
     [landmark(5, [0.3, -2.0, 0.0], 0.5), landmark(300, [7.0, 0.25, -0.4], 0.002), landmark(692, [-1.0, 0.0, 0.7], 0.01)]
 }
@@ -355,9 +355,9 @@ fn refuses(backend: &dyn Backend) -> Result<(), Failed> {
     let volume = &volumes([5, 4, 3], 1)[0];
     let image = stored(volume, 1024);
     let map = map(&volume.geometry, &volume.geometry);
-    let step = FlowStep { half: Half::Both, prior_mm: 1.0, smooth_mm: [0.0; 2], limit: 1.0, share: 1.0 };
+    let step = FlowStep { half: Halves::Both, prior_mm: 1.0, smooth_mm: [0.0; 2], limit: 1.0, share: 1.0 };
     let mut flow = backend.flow()?;
-    let early = flow.agreement(Half::Both).is_err() && flow.field().is_err();
+    let early = flow.agreement(Halves::Both).is_err() && flow.field().is_err();
     let alone = [FlowChannel { fixed: &image, moving: &image, masks: [&[]; 2] }];
     let other = stored(&volumes([5, 4, 4], 1)[0], 1024);
     let sizes = [alone[0], FlowChannel { fixed: &other, ..alone[0] }];
@@ -370,7 +370,7 @@ fn refuses(backend: &dyn Backend) -> Result<(), Failed> {
     let two = flow.step(&[(two.clone(), 1.0), (two, 1.0)], &step).is_err();
     let short = Score::Joint { scores: vec![0.0; 9], information: vec![1.0; 3] };
     let short = flow.step(&[(short, 1.0)], &step).is_err();
-    let known = Known { displacement: [0.0; 3], precision: 1.0 };
+    let known = KnownDisplacement { displacement: [0.0; 3], precision: 1.0 };
     let mut landmarks = |voxels: &[u32]| {
         let landmarks: Vec<_> = voxels.iter().map(|&voxel| FlowLandmark { voxel, known }).collect();
         flow.level(&FlowLevel { landmarks: &landmarks, ..level(&alone, map, &[LOCAL], None) })

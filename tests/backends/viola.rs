@@ -2,7 +2,7 @@
 
 use super::{transforms, volumes};
 use crate::support::{gpu, gpu_is_absent, random, stored};
-use gpu::math::viola::{CHUNK, SEGMENT, STRETCH};
+use gpu::math::viola::{CHUNKS_PER_SEGMENT, SAMPLES_PER_CHUNK, SEGMENTS_PER_STRETCH};
 use gpu::params::Affine;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
@@ -24,7 +24,7 @@ pub fn tests() -> Vec<Trial> {
 
 /// The numbers of samples of A and of B, for each group of an evaluation.
 type Sets = &'static [[u32; 2]];
-const LONG: u32 = (STRETCH * SEGMENT * CHUNK) as u32;
+const LONG: u32 = (SEGMENTS_PER_STRETCH * CHUNKS_PER_SEGMENT * SAMPLES_PER_CHUNK) as u32;
 const SMALL: [Sets; 3] = [&[[1, 1], [0, 70], [63, 0], [65, 64]], &[[300, 257], [1, 700]], &[[1100, 600]]];
 /// More samples than a stretch has, and sets so large that a lane takes several samples.
 const LARGE: [Sets; 3] =

@@ -1,6 +1,6 @@
 //! The kernels, one module per family. They compute indices, check bounds, divide the work among threads and store
 //! results; the formulas are in [`crate::math`]. Code that several families share is in this file and in [`sample`],
-//! `batch` and `ordered`.
+//! `batch`, `ordered` and `tiles`.
 
 mod batch;
 pub mod flow;
@@ -12,11 +12,16 @@ mod ordered;
 pub mod resample;
 pub mod sample;
 pub mod search;
+mod tiles;
 pub mod viola;
 
 use crate::math::cubic::Taps;
+use crate::math::entropy::LANES;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cuda_std::{shared_slice, thread};
+
+/// Lanes of a warp.
+pub const WARP: u32 = LANES as u32;
 
 /// The number of the calling thread in its thread block, x fastest.
 #[inline(always)]
@@ -30,6 +35,18 @@ fn block_threads() -> u32 {
     thread::block_dim_x() * thread::block_dim_y()
 }
 
+/// The number of the calling thread's warp in its thread block.
+#[inline(always)]
+fn warp_number() -> u32 {
+    thread_number() / WARP
+}
+
+/// The number of warps in a thread block.
+#[inline(always)]
+fn block_warps() -> u32 {
+    block_threads() / WARP
+}
+
 /// Calls `each` with this thread's share of the numbers below `n` (a block-stride loop).
 #[inline(always)]
 fn each_of(n: u32, each: impl Fn(u32)) {
@@ -40,13 +57,13 @@ fn each_of(n: u32, each: impl Fn(u32)) {
     }
 }
 
-/// Returns whether this thread block is the last of its row of the grid (along x) to call this function for
-/// `done[number]`. The last block sees everything that the others wrote before their calls.
+/// Returns whether this thread block is the last of `blocks()` to call this function for `done[number]`. The last block
+/// sees everything that the others wrote before their calls. It has to set the element back to 0 for the next launch.
 ///
 /// # Safety
 /// Every thread of the block calls this function. `done` has an element `number`, which was 0 at launch.
 #[inline(always)]
-unsafe fn is_last(done: DeviceSliceMut<u32>, number: u32) -> bool {
+unsafe fn is_last(done: DeviceSliceMut<u32>, number: u32, blocks: impl FnOnce() -> u32) -> bool {
     let last = shared_slice![u32; 1];
     thread::device_fence();
     thread::sync_threads();
@@ -54,7 +71,7 @@ unsafe fn is_last(done: DeviceSliceMut<u32>, number: u32) -> bool {
         // SAFETY: the caller says that `done` has this element.
         let before = unsafe { done.fetch_add(number as usize, 1) };
         // SAFETY: the slice has one word, which other threads read after the barrier only.
-        unsafe { last.store(0, u32::from(before + 1 == thread::grid_dim_x())) };
+        unsafe { last.store(0, u32::from(before + 1 == blocks())) };
     }
     thread::sync_threads();
     thread::device_fence();

@@ -5,7 +5,7 @@ use core::ops::Add;
 use cuda_std::warp;
 
 /// Numbers that a lane reads together.
-const TOGETHER: usize = 4;
+const READS_AT_ONCE: usize = 4;
 
 /// Returns this lane's partial sum, one of [`LANES`], over `n` values. `read` reads the value at an index, four at a
 /// time so that the reads overlap. `take` is called with each index and its value (0 beyond `n`), and `term` converts a
@@ -20,21 +20,21 @@ pub fn lane_sum<T: Copy + Default>(
     let mut sum = 0.0;
     let mut first = warp::lane_id();
     while first < n {
-        let mut values = [T::default(); TOGETHER];
-        for i in 0..TOGETHER {
+        let mut values = [T::default(); READS_AT_ONCE];
+        for i in 0..READS_AT_ONCE {
             let at = first + (i * LANES) as u32;
             if at < n {
                 values[i] = read(at);
             }
         }
         // Values beyond the end are 0 and add 0.
-        for i in 0..TOGETHER {
+        for i in 0..READS_AT_ONCE {
             take(first + (i * LANES) as u32, values[i]);
         }
-        for i in 0..TOGETHER {
+        for i in 0..READS_AT_ONCE {
             sum += term(values[i]);
         }
-        first += (TOGETHER * LANES) as u32;
+        first += (READS_AT_ONCE * LANES) as u32;
     }
     sum
 }

@@ -3,9 +3,10 @@
 //! [`search_couple`] chooses displacements, in turn with smoothing. [`search_consistent`] combines the results of both
 //! directions.
 //!
-//! Thread blocks are ([`WIDTH`], rows), and the grid has any number of them along x.
+//! Thread blocks are ([`WARP`], rows), and the grid has any number of them along x.
 
-use super::flow::{WIDTH, each_voxel, read, write};
+use super::WARP;
+use super::flow::{each_voxel, read, write};
 use crate::math::{field, search};
 use crate::params::{SearchConsistent, SearchCosts, SearchCouple, SearchDescriptors, SearchGrid};
 use cuda_std::thread::{block_dim_y, block_idx_x, grid_dim_x, thread_idx_x, thread_idx_y};
@@ -105,7 +106,7 @@ pub unsafe fn search_costs(p: SearchCosts) {
             }
             // SAFETY: a displacement of a cell, which no other thread writes.
             unsafe { p.costs.set(number as usize * all as usize + at as usize, cost as u16) };
-            at += WIDTH;
+            at += WARP;
         }
     });
 }
@@ -124,11 +125,12 @@ pub unsafe fn search_couple(p: SearchCouple) {
         let [xs, ys, zs] = voxels(&p.grid, cell);
         let samples = ((xs[1] - xs[0]) * (ys[1] - ys[0]) * (zs[1] - zs[0])) as f32;
         let near = read(p.near, p.grid.cells, number).map(|cells| cells * p.grid.side as f32);
-        let pull = |axis: usize, at: u32| {
+        let coupling = |axis: usize, at: u32| {
             search::coupling_cost(p.weights[axis] * samples, at as i32 - p.grid.reach[axis] as i32, near[axis])
         };
         let first = number as usize * (width * height * depth) as usize;
-        let cost = |row: u32, dx: u32| f32::from(p.costs.get_cached(first + (row * width + dx) as usize)) + pull(0, dx);
+        let cost =
+            |row: u32, dx: u32| f32::from(p.costs.get_cached(first + (row * width + dx) as usize)) + coupling(0, dx);
         let least = |row: u32| {
             let (mut least, mut best, mut dx) = (f32::INFINITY, 0, 0);
             while dx < width {
@@ -144,12 +146,12 @@ pub unsafe fn search_couple(p: SearchCouple) {
         core::hint::assert_unchecked(height > 0);
         let (mut energy, mut best, mut row) = (u32::MAX, u32::MAX, thread_idx_x());
         while row < height * depth {
-            let along = least(row).0 + (pull(1, row % height) + pull(2, row / height));
+            let along = least(row).0 + (coupling(1, row % height) + coupling(2, row / height));
             // Floats that are not negative compare like their bits as integers.
             if along.to_bits() < energy {
                 (energy, best) = (along.to_bits(), row);
             }
-            row += WIDTH;
+            row += WARP;
         }
         let lowest = warp::reduce_min(warp::ALL, energy);
         let row = warp::reduce_min(warp::ALL, if energy == lowest { best } else { u32::MAX });

@@ -11,7 +11,7 @@ pub const REACH: f32 = 6.0;
 pub const LEAST: f32 = 1.0 / (1_u64 << 36) as f32;
 
 /// 1.5 * 2^23. When it is added to a number, the low bits of the sum are the nearest integer.
-const SHIFT: f32 = 12_582_912.0;
+const ROUNDING_SHIFT: f32 = 12_582_912.0;
 
 /// The scaled distance that corresponds to one standard deviation: sqrt(log2(e) / 2).
 pub const SCALE: f64 = 0.849_321_800_288_019;
@@ -27,8 +27,8 @@ pub fn window(d: f32) -> f32 {
 /// Returns [`window`] for a distance up to [`REACH`], in fewer instructions.
 #[inline(always)]
 pub fn window_within(d: f32) -> f32 {
-    let shifted = (-d).mul_add(d, SHIFT);
-    power((-d).mul_add(d, SHIFT - shifted), shifted)
+    let shifted = (-d).mul_add(d, ROUNDING_SHIFT);
+    power((-d).mul_add(d, ROUNDING_SHIFT - shifted), shifted)
 }
 
 /// Returns 2^-(d^2) with a relative error of about 2^-22. Its bits depend on the GPU, and it may be 0.
@@ -42,8 +42,8 @@ pub fn about(d: f32) -> f32 {
 pub fn window_of_square(square: f32) -> f32 {
     const MOST: f32 = 2.0 * REACH * REACH;
     let square = if square < MOST { square } else { MOST };
-    let shifted = SHIFT - square;
-    power(SHIFT - shifted - square, shifted)
+    let shifted = ROUNDING_SHIFT - square;
+    power(ROUNDING_SHIFT - shifted - square, shifted)
 }
 
 /// Returns 2^(part + whole), where part is between -1/2 and 1/2 and whole is in the low bits of `shifted`. 2^part is a

@@ -3,23 +3,23 @@
 //! the shortcuts.
 
 use super::gauss::{self, LEAST};
-use super::viola::{CHUNK, Joint, Own, Product, Scaled, Sums, Weights};
+use super::viola::{JointGaussian, JointWindow, Product, SAMPLES_PER_CHUNK, Scaled, Sums, Weights};
 use super::windows::Windows;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
 /// A joint window, evaluated for pairs whose fixed intensities are so far apart that both the joint window and the
 /// window of u have their least value.
-pub trait Far: Joint {
+pub trait FarJointWindow: JointWindow {
     /// Returns the sum of the joint window over a chunk, and the sum of the joint window times the difference of moving
     /// intensities.
     fn sums(self, of_v: FarSums) -> [f32; 2];
 
-    /// Returns [`Joint::weight`] of such a pair, from its window of v.
+    /// Returns [`JointWindow::weight`] of such a pair, from its window of v.
     fn far_weight(self, window_of_v: f32, weights: Weights) -> f32;
 }
 
-impl Far for Product {
+impl FarJointWindow for Product {
     #[inline(always)]
     fn sums(self, of_v: FarSums) -> [f32; 2] {
         [LEAST * of_v.window, LEAST * of_v.slope]
@@ -31,10 +31,10 @@ impl Far for Product {
     }
 }
 
-impl Far for Own {
+impl FarJointWindow for JointGaussian {
     #[inline(always)]
     fn sums(self, of_v: FarSums) -> [f32; 2] {
-        [LEAST * LEAST * CHUNK as f32, LEAST * LEAST * of_v.difference]
+        [LEAST * LEAST * SAMPLES_PER_CHUNK as f32, LEAST * LEAST * of_v.difference]
     }
 
     #[inline(always)]
@@ -68,9 +68,9 @@ impl FarSums {
     /// Returns the sums that [`Sums::add`] gives over the whole chunk. The bits are the same because the least window
     /// is a power of two, and multiplication by a power of two commutes with rounding.
     #[inline(always)]
-    pub fn all(self, joint: impl Far) -> Sums<f32> {
+    pub fn all(self, joint: impl FarJointWindow) -> Sums<f32> {
         let [sum, slope_joint] = joint.sums(self);
-        Sums { u: LEAST * CHUNK as f32, v: self.window, joint: sum, slope_v: self.slope, slope_joint }
+        Sums { u: LEAST * SAMPLES_PER_CHUNK as f32, v: self.window, joint: sum, slope_v: self.slope, slope_joint }
     }
 }
 
@@ -81,7 +81,7 @@ pub fn add_derivative_far<W: Windows>(
     i: Scaled,
     weights: Weights,
     j: Scaled,
-    joint: impl Far,
+    joint: impl FarJointWindow,
     turn: u32,
 ) -> f32 {
     let d = i.v - j.v;
@@ -129,10 +129,10 @@ mod tests {
         let part = |n: u32| (n.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32;
         let one = |n: u32| Scaled { u: u + 2.0 * part(n ^ seed), v: 20.0 * part(n.wrapping_add(seed)) };
         let outside = Scaled { u: 1e4, v: 1e4 };
-        (0..CHUNK as u32).map(|n| if u > 0.0 && n % 9 == 4 { outside } else { one(n) }).collect()
+        (0..SAMPLES_PER_CHUNK as u32).map(|n| if u > 0.0 && n % 9 == 4 { outside } else { one(n) }).collect()
     }
 
-    fn check(joint: impl Far) {
+    fn check(joint: impl FarJointWindow) {
         let at = samples(0.0, 7);
         for (distance, expected) in [(0.0, PairDistance::Near), (5.0, PairDistance::Neither), (30.0, PairDistance::Far)]
         {
@@ -146,18 +146,18 @@ mod tests {
             for &i in &at {
                 let (mut sums, mut near, mut far) = (Sums::default(), Sums::default(), FarSums::default());
                 let weights = Weights { v: 0.3, joint: 1e9 };
-                let mut pulls = [0.0; 3];
+                let mut derivatives = [0.0; 3];
                 for &j in &chunk {
                     sums.add::<true>(i, j, joint);
                     near.add_by::<true, Near>(i, j, joint, 0);
                     far.add::<true, Any>(i, j, 0);
-                    pulls[0] = add_derivative(pulls[0], j, weights, i, joint);
-                    pulls[1] = add_derivative_by::<Near>(pulls[1], j, weights, i, joint, 0);
-                    pulls[2] = add_derivative_far::<Any>(pulls[2], j, weights, i, joint, 0);
+                    derivatives[0] = add_derivative(derivatives[0], j, weights, i, joint);
+                    derivatives[1] = add_derivative_by::<Near>(derivatives[1], j, weights, i, joint, 0);
+                    derivatives[2] = add_derivative_far::<Any>(derivatives[2], j, weights, i, joint, 0);
                 }
                 match expected {
-                    PairDistance::Near => assert_eq!((near, pulls[1]), (sums, pulls[0])),
-                    PairDistance::Far => assert_eq!((far.all(joint), pulls[2]), (sums, pulls[0])),
+                    PairDistance::Near => assert_eq!((near, derivatives[1]), (sums, derivatives[0])),
+                    PairDistance::Far => assert_eq!((far.all(joint), derivatives[2]), (sums, derivatives[0])),
                     PairDistance::Neither => (),
                 }
             }
@@ -167,6 +167,6 @@ mod tests {
     #[test]
     fn shortcuts_have_the_same_bits() {
         check(Product);
-        check(Own { u: 0.5, v: 0.7 });
+        check(JointGaussian { u: 0.5, v: 0.7 });
     }
 }

@@ -10,10 +10,11 @@
 //! of algorithm 2 as printed, one variance divides both weights of equation 8, which is valid in that case only. Here
 //! each window has its own variance.
 //!
-//! The order of every sum is fixed. A sum over a set is taken in four stages, each of which starts at 0 and adds terms
-//! one after the other: [`CHUNK`] samples in f32, [`SEGMENT`] chunks in f64, [`STRETCH`] segments, and all stretches. A
-//! sum of one number per sample folds each 32 consecutive numbers ([`fold`](super::entropy::fold)) and then adds the
-//! results one after the other. For the derivative, this sum runs over B and then over A.
+//! The order of every sum is fixed. A sum over a set is taken in four stages: the samples of a chunk are added in f32,
+//! the chunks of a segment in f64, the segments of a stretch, and all stretches. Each stage starts at 0 and adds its
+//! terms one after the other. A sum of one number per sample folds each 32 consecutive numbers
+//! ([`fold`](super::entropy::fold)) and then adds the results one after the other. For the derivative, this sum runs
+//! over B and then over A.
 
 use super::windows::{Any, Windows};
 use super::{bin, gauss, log};
@@ -21,11 +22,11 @@ use super::{bin, gauss, log};
 use cuda_std::GpuFloat;
 
 /// Samples of a chunk, which are summed in f32.
-pub const CHUNK: usize = 64;
+pub const SAMPLES_PER_CHUNK: usize = 64;
 /// Chunks of a segment, whose sums are added in f64.
-pub const SEGMENT: usize = 8;
+pub const CHUNKS_PER_SEGMENT: usize = 8;
 /// Segments of a stretch, whose sums are then added.
-pub const STRETCH: usize = 16;
+pub const SEGMENTS_PER_STRETCH: usize = 16;
 
 /// Returns the factor by which stored values are scaled, for windows with the standard deviation `sigma`, in stored
 /// values.
@@ -64,7 +65,7 @@ pub fn scaled(values: [f32; 2], inside: bool, scales: Scaled) -> Scaled {
 }
 
 /// The window of the joint density.
-pub trait Joint: Copy {
+pub trait JointWindow: Copy {
     /// Returns two numbers whose product is the joint window, from the scaled differences `d` of both intensities and
     /// their windows `g`.
     fn factors(self, d: Scaled, g: Scaled) -> [f32; 2];
@@ -83,14 +84,14 @@ pub struct Product;
 
 /// A joint window that is a Gaussian with its own standard deviations.
 #[derive(Debug, Clone, Copy)]
-pub struct Own {
+pub struct JointGaussian {
     /// Its squared scale along u, divided by that of the window of u.
     pub u: f32,
     /// Its squared scale along v, divided by that of the window of v.
     pub v: f32,
 }
 
-impl Joint for Product {
+impl JointWindow for Product {
     #[inline(always)]
     fn factors(self, _: Scaled, g: Scaled) -> [f32; 2] {
         [g.u, g.v]
@@ -107,7 +108,7 @@ impl Joint for Product {
     }
 }
 
-impl Joint for Own {
+impl JointWindow for JointGaussian {
     #[inline(always)]
     fn factors(self, d: Scaled, _: Scaled) -> [f32; 2] {
         [gauss::window_of_square((d.u * d.u).mul_add(self.u, d.v * d.v * self.v)), 1.0]
@@ -142,14 +143,14 @@ pub struct Sums<T> {
 impl Sums<f32> {
     /// Adds sample `j` of A for sample `i` of B. Without `SLOPE` the two sums of the derivative stay as they are.
     #[inline(always)]
-    pub fn add<const SLOPE: bool>(&mut self, i: Scaled, j: Scaled, joint: impl Joint) {
+    pub fn add<const SLOPE: bool>(&mut self, i: Scaled, j: Scaled, joint: impl JointWindow) {
         self.add_by::<SLOPE, Any>(i, j, joint, 0);
     }
 
     /// [`add`](Self::add) with windows computed as `W` says. `turn` is the number of the pair among those that a thread
     /// computes in a row.
     #[inline(always)]
-    pub fn add_by<const SLOPE: bool, W: Windows>(&mut self, i: Scaled, j: Scaled, joint: impl Joint, turn: u32) {
+    pub fn add_by<const SLOPE: bool, W: Windows>(&mut self, i: Scaled, j: Scaled, joint: impl JointWindow, turn: u32) {
         let d = Scaled { u: i.u - j.u, v: i.v - j.v };
         let g = Scaled { u: W::u(d.u, turn), v: W::v(d.v, turn) };
         let [a, b] = joint.factors(d, g);
@@ -186,13 +187,13 @@ impl Sums<f64> {
     /// Returns the derivative of the mutual information by the intensity v of this sample of B, which is inside,
     /// without the factor that [`derivative`] applies.
     #[inline(always)]
-    pub fn coefficient(self, joint: impl Joint) -> f64 {
+    pub fn coefficient(self, joint: impl JointWindow) -> f64 {
         self.slope_v / self.v - f64::from(joint.square()) * self.slope_joint / self.joint
     }
 
     /// Returns the [`Weights`] of a sample inside, for [`add_derivative`].
     #[inline(always)]
-    pub fn weights(self, joint: impl Joint) -> Weights {
+    pub fn weights(self, joint: impl JointWindow) -> Weights {
         let of_joint = f64::from(joint.square()) / self.joint;
         // Limited, so that nothing overflows if no sample of A is near and the joint window is far narrower than that
         // of v.
@@ -219,14 +220,14 @@ impl From<Sums<f32>> for Sums<f64> {
 pub struct Weights {
     /// 1 / A_v.
     pub v: f32,
-    /// [`Joint::square`] / A_uv.
+    /// [`JointWindow::square`] / A_uv.
     pub joint: f32,
 }
 
 /// Adds to `sum` what a sample i of B contributes to the derivative by v of a sample j of A (line 17 of algorithm 2): the scaled
 /// (v_j - v_i) W(i, j).
 #[inline(always)]
-pub fn add_derivative(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Joint) -> f32 {
+pub fn add_derivative(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl JointWindow) -> f32 {
     add_derivative_by::<Any>(sum, i, weights, j, joint, 0)
 }
 
@@ -238,7 +239,7 @@ pub fn add_derivative_by<W: Windows>(
     i: Scaled,
     weights: Weights,
     j: Scaled,
-    joint: impl Joint,
+    joint: impl JointWindow,
     turn: u32,
 ) -> f32 {
     let d = Scaled { u: i.u - j.u, v: i.v - j.v };

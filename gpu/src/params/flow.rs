@@ -102,7 +102,7 @@ pub struct FlowTable {
 /// The forces at the voxels of a grid and their precisions: see [`VoxelForce`](crate::math::flow::VoxelForce).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct FlowPull {
+pub struct ForceOutput {
     /// Three planes, [`VoxelForce::force`](crate::math::flow::VoxelForce::force); written.
     pub force: DeviceSliceMut<f32>,
     /// One plane, [`VoxelForce::precision`](crate::math::flow::VoxelForce::precision); written.
@@ -127,7 +127,7 @@ pub struct FlowForce {
     /// `bins` fixed bins.
     pub tables: DeviceSlice<f32>,
     /// Where the forces are written, and how.
-    pub pull: FlowPull,
+    pub output: ForceOutput,
     /// Bins of each image.
     pub bins: u32,
     /// How many numbers of the tables a thread block copies to shared memory: all of them, or 0.
@@ -145,23 +145,23 @@ pub struct FlowLocal {
     /// Three planes: the numbers that are then smoothed, in place, to local means.
     pub planes: DeviceSliceMut<f32>,
     /// Where the forces are written, and how.
-    pub pull: FlowPull,
+    pub output: ForceOutput,
     /// Two numbers, to which the kernel adds the sum of the squared correlations, in units of 1 /
     /// [`CORRELATION_UNIT`](crate::math::flow::CORRELATION_UNIT), and the number of voxels that count.
     pub totals: DeviceSliceMut<u64>,
 }
 
-/// Parameters of [`flow_show`](crate::kernels::flow::show::flow_show).
+/// Parameters of [`flow_resample`](crate::kernels::flow::resample::flow_resample).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct FlowShow {
+pub struct FlowResample {
     /// The moving image and the field; the fixed image is not read.
     pub images: FlowImages,
     /// Written: one stored value per voxel of the field's grid, that of the moving image where the field and the map
     /// take the voxel; 0 outside.
-    pub shown: DeviceSliceMut<u16>,
+    pub resampled: DeviceSliceMut<u16>,
     /// Written: a number per voxel, 1 where that position lies inside the moving image and its mask keeps it, else 0.
-    pub seen: DeviceSliceMut<u8>,
+    pub kept: DeviceSliceMut<u8>,
 }
 
 /// Parameters of [`flow_landmarks`](crate::kernels::flow::landmarks::flow_landmarks).
@@ -261,7 +261,7 @@ pub struct FlowRelax {
     /// A number per voxel: 1 where the field is relaxed; 0 before.
     pub marks: DeviceSliceMut<u32>,
     /// One number, to which the kernel adds the number of voxels whose determinants are outside the limits.
-    pub unusual: DeviceSliceMut<u32>,
+    pub outside_limits: DeviceSliceMut<u32>,
     /// Voxels of the grid along x, y and z.
     pub size: [u32; 3],
     /// The smallest and the largest Jacobian determinant that is allowed.
@@ -335,10 +335,10 @@ const _: () = assert!(size_of::<CopyWords>() == 40);
 const _: () = assert!(size_of::<FlowTable>() == 176);
 const _: () = assert!(size_of::<FlowImages>() == 176);
 const _: () = assert!(size_of::<FlowPairs>() == 200);
-const _: () = assert!(size_of::<FlowPull>() == 56);
+const _: () = assert!(size_of::<ForceOutput>() == 56);
 const _: () = assert!(size_of::<FlowForce>() == 256);
 const _: () = assert!(size_of::<FlowLocal>() == 280);
-const _: () = assert!(size_of::<FlowShow>() == 208);
+const _: () = assert!(size_of::<FlowResample>() == 208);
 const _: () = assert!(size_of::<FlowLandmarks>() == 120);
 const _: () = assert!(size_of::<FlowStep>() == 104);
 const _: () = assert!(size_of::<FlowRefine>() == 80);

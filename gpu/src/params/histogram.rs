@@ -85,7 +85,7 @@ pub struct PerThread {
     /// Words of packed counters per thread, enough for all pairs; 0 to count without them.
     pub words: u32,
     /// log2 of the counters in a word: 1 to 5.
-    pub shift: u32,
+    pub log2_per_word: u32,
 }
 
 /// Parameters of [`add_partials`](crate::kernels::histogram::partials::add_partials).

@@ -17,7 +17,7 @@ pub use crate::math::affine::Affine;
 pub use crate::math::vectors::VectorMaps;
 pub use flow::{
     CopyWords, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLandmarks, FlowLocal, FlowMoved, FlowPairs,
-    FlowPull, FlowRefine, FlowRelax, FlowShow, FlowStep, FlowTable, FlowVectors,
+    FlowRefine, FlowRelax, FlowResample, FlowStep, FlowTable, FlowVectors, ForceOutput,
 };
 pub use gaussian::Recursive;
 pub use histogram::{

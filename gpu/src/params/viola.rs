@@ -43,7 +43,7 @@ pub struct Viola {
     pub b_blocks: u32,
     /// Factors of the stored values of the fixed and of the moving image: their [`scale`](crate::math::viola::scale)s.
     pub scales: [f32; 2],
-    /// The two numbers of [`Own`](crate::math::viola::Own), if that is the joint window.
+    /// The two numbers of [`JointGaussian`](crate::math::viola::JointGaussian), if that is the joint window.
     pub joint: [f32; 2],
     /// The scaled difference of fixed intensities from which on all windows have their least value.
     pub far: f32,

@@ -2,7 +2,9 @@
 
 use super::Force;
 use super::smoothing::Smoothing;
-use crate::backend::{Agreement, Climb, Compare, FlowStep, Half, Measured, Relation, Score, Table, WeightedScore};
+use crate::backend::{
+    Agreement, Compare, FieldOptimizer, FlowStep, Halves, Measured, Relation, Score, Table, WeightedScore,
+};
 use crate::observer::ask_observer;
 use crate::{Observer, Result};
 use gpu::math::log;
@@ -64,7 +66,7 @@ impl Plan {
         joint.into_iter().chain(by_means).collect()
     }
 
-    fn measure(&self, flow: &mut dyn Climb, half: Half) -> Result<Measurement> {
+    fn measure(&self, flow: &mut dyn FieldOptimizer, half: Halves) -> Result<Measurement> {
         let mut values = vec![0.0; self.terms.len()];
         let mut nats = values.clone();
         let mut scores = Vec::new();
@@ -115,15 +117,15 @@ impl Plan {
     }
 
     /// Returns the weighted sum of the information of all terms over the voxels of a half, nats.
-    pub fn nats(&self, flow: &mut dyn Climb, half: Half) -> Result<f64> {
+    pub fn nats(&self, flow: &mut dyn FieldOptimizer, half: Halves) -> Result<f64> {
         self.measure(flow, half).map(|look| self.sum(&look.measured))
     }
 
     /// Climbs the level. The voxels of `half` drive the field; the values are those over all voxels.
     pub fn climb(
         &self,
-        flow: &mut dyn Climb,
-        half: Half,
+        flow: &mut dyn FieldOptimizer,
+        half: Halves,
         smoothing: Smoothing,
         observer: &dyn Observer,
     ) -> Result<LevelTrace> {
@@ -138,13 +140,13 @@ impl Plan {
             trace.record(self.together(measured), of_terms, self.iterations, observer)
         };
         if let Some(relations) = self.relations()
-            && flow.climb(&relations, &step, self.iterations, &mut record)?
+            && flow.maximise(&relations, &step, self.iterations, &mut record)?
         {
             return Ok(trace);
         }
         loop {
             ask_observer(observer)?;
-            let measurement = self.measure(flow, Half::Both)?;
+            let measurement = self.measure(flow, Halves::Both)?;
             if !record(&measurement.measured)? {
                 return Ok(trace);
             }

@@ -6,7 +6,7 @@ use super::middle::Middle;
 use super::searched::Searched;
 use super::smoothing::Smoothing;
 use super::{Compared, Level, Options, TermValues, doubts, levels, smallest};
-use crate::backend::{Backend, Climb, Half, RELAXED_ROUNDS};
+use crate::backend::{Backend, FieldOptimizer, Halves, RELAXED_ROUNDS};
 use crate::image::{Geometry, Intensities, StoredImage};
 use crate::observer::ask_observer;
 use crate::{Observer, Result};
@@ -165,7 +165,7 @@ impl Course<'_> {
     }
 
     /// Relaxes the field where it and the start together change volumes more than tissue does.
-    pub fn relax(&self, flow: &mut dyn Climb) -> Result<()> {
+    pub fn relax(&self, flow: &mut dyn FieldOptimizer) -> Result<()> {
         // In symmetric mode, each of the two fields may make half of the change, on a logarithmic scale.
         let share = |limit: f32| if self.middle.is_some() { limit.sqrt() } else { limit };
         flow.relax(self.limits()[0].map(share), RELAXED_ROUNDS)
@@ -193,16 +193,16 @@ impl Course<'_> {
         self.enter(flow, number, before)?;
         let plan = self.plan(number);
         let LevelTrace { values, terms, converged } =
-            plan.climb(flow.as_climb(), Half::Both, smoothing, self.observer)?;
+            plan.climb(flow.as_optimizer(), Halves::Both, smoothing, self.observer)?;
         ask_observer(self.observer)?;
-        self.relax(flow.as_climb())?;
-        let mut jacobian_range = flow.as_climb().jacobian_range()?;
+        self.relax(flow.as_optimizer())?;
+        let mut jacobian_range = flow.as_optimizer().jacobian_range()?;
         let mut mm = 0.5 * smallest(grid);
         while jacobian_range[0] <= 0.0 && mm < 64.0 * smallest(grid) {
             ask_observer(self.observer)?;
-            flow.as_climb().smooth(mm)?;
+            flow.as_optimizer().smooth(mm)?;
             ask_observer(self.observer)?;
-            jacobian_range = flow.as_climb().jacobian_range()?;
+            jacobian_range = flow.as_optimizer().jacobian_range()?;
             mm *= 2.0;
         }
         let stopped = if converged { "converged" } else { "iterations" };

@@ -50,6 +50,12 @@ fn contrast_gain(made: &Deformation) -> Option<([f64; 2], f64)> {
     Some(([made.start_information?, made.place?.information], made.bending?))
 }
 
+/// Returns the mutual information of local contrast through the field less the cost of its bending, nats. A field that
+/// bends far enough makes any two images agree.
+pub fn net_information(made: &Deformation) -> f64 {
+    made.place.map_or(0.0, |place| place.information) - made.bending.unwrap_or(0.0)
+}
+
 /// Returns whether a field that is only tried could pass when it is finished, from the mutual information of local
 /// contrast before and after, nats. A field that already loses more than [`BENDING_TOLERANCE`] leads structures
 /// apart, and would go on to.

@@ -5,7 +5,9 @@ use super::middle::Middle;
 use super::vectors;
 use crate::Result;
 use crate::backend::cpu::{MiddleFields, Side};
-use crate::backend::{Backend, Climb, Compare, Flow, FlowChannel, FlowInverse, FlowLandmark, FlowLevel, FlowPair};
+use crate::backend::{
+    Backend, Compare, FieldOptimizer, Flow, FlowChannel, FlowInverse, FlowLandmark, FlowLevel, FlowPair,
+};
 use crate::image::{Geometry, StoredImage, voxel_map};
 use glam::DAffine3;
 use gpu::math::interpolate;
@@ -36,7 +38,7 @@ impl<'a> Flows<'a> {
         })
     }
 
-    pub fn as_climb(&mut self) -> &mut dyn Climb {
+    pub fn as_optimizer(&mut self) -> &mut dyn FieldOptimizer {
         match self {
             Self::One(flow) => &mut **flow,
             Self::Two(pair, _) => &mut **pair,
@@ -122,7 +124,8 @@ fn padding(size: [usize; 3]) -> usize {
 }
 
 /// Composes the fields on the finest grid in the middle. Returns the field from the fixed to the moving image, and its
-/// inverse. Both are relaxed where they change volumes by factors outside their `limits`: see [`Climb::relax`].
+/// inverse. Both are relaxed where they change volumes by factors outside their `limits`: see
+/// [`FieldOptimizer::relax`].
 pub fn compose_pair(
     fields: [Vec<f32>; 2],
     middle: &Middle,

@@ -1,7 +1,7 @@
 //! Pairs of landmarks that guide the flow.
 
 use super::middle::Middle;
-use crate::backend::{FlowLandmark, Known};
+use crate::backend::{FlowLandmark, KnownDisplacement};
 use crate::doubt::{Check, Doubt};
 use crate::error::{Message, Setting, message};
 use crate::image::Geometry;
@@ -127,7 +127,10 @@ fn flow_landmarks(grid: &Geometry, precision: f64, pairs: impl Iterator<Item = (
     }
     let landmark = |(voxel, (sum, count)): (u32, (DVec3, f64))| FlowLandmark {
         voxel,
-        known: Known { displacement: (sum / count).as_vec3().to_array(), precision: (count * precision) as f32 },
+        known: KnownDisplacement {
+            displacement: (sum / count).as_vec3().to_array(),
+            precision: (count * precision) as f32,
+        },
     };
     voxels.into_iter().map(landmark).collect()
 }
@@ -156,8 +159,10 @@ mod tests {
         let at = |x: f64, to: f64| (DVec3::new(10.0 + x, 11.0, 15.0), DVec3::new(10.0 + to, 11.0, 10.0));
         let pairs = [at(4.0, 6.0), at(4.9, 8.9), at(-1.1, 0.0), at(0.0, 0.0)];
         let found = flow_landmarks(&grid, 0.25, pairs.into_iter());
-        let landmark =
-            |voxel, displacement, precision| FlowLandmark { voxel, known: Known { displacement, precision } };
+        let landmark = |voxel, displacement, precision| FlowLandmark {
+            voxel,
+            known: KnownDisplacement { displacement, precision },
+        };
         assert_eq!(found, [landmark(16, [0.0, 0.0, -1.0], 0.25), landmark(18, [1.5, 0.0, -1.0], 0.5)]);
     }
 

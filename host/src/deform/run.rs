@@ -68,7 +68,9 @@ impl Run<'_> {
         self.observer.note("a part of the images does not match: trying the other initial alignment");
         let second = self.attempt(levels, Attempt { starts, bending_check: BendingCheck::HeldOut }, seconds)?;
         let share = |made: &Deformation| made.unmatched.map_or(0.0, |of| of.share);
-        let better = share(&second) < share(&found) && second.values[1] > found.values[1];
+        let better = share(&second) < share(&found)
+            && second.values[1] > found.values[1]
+            && doubts::net_information(&second) > doubts::net_information(&found);
         Ok(if better && second.trusted() { second } else { found })
     }
 

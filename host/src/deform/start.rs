@@ -115,7 +115,7 @@ struct Found {
     start: Option<Linear>,
     /// Whether the registration passed its checks.
     passed: bool,
-    /// Doubts about the registration. If it has not `passed`, their message is unfinished:
+    /// Doubts about the registration. If it has not `passed`, the message about the start is unfinished:
     /// [`Found::complete_doubts`] completes it.
     doubts: Vec<Doubt>,
 }
@@ -123,7 +123,7 @@ struct Found {
 impl Found {
     /// Completes the doubts about a registration that has not `passed` by where the flow starts instead.
     fn complete_doubts(mut self, at: &str) -> Self {
-        let in_doubt = self.doubts.iter_mut().filter(|_| !self.passed);
+        let in_doubt = self.doubts.iter_mut().filter(|doubt| !self.passed && doubt.check == Check::Start);
         in_doubt.for_each(|doubt| doubt.message = doubt.message.clone().then(&format!("): starting {at}").into()));
         self
     }
@@ -176,7 +176,10 @@ fn registered(kind: Kind, images: [&Prepared; 2], chosen: Chosen, observer: &dyn
         whole.then(message)
     });
     let start = is_usable_as_start(&found).then_some(found.transform);
-    Ok(Found { start, passed: false, doubts: vec![Doubt::slight(Check::Start, why)] })
+    // A field hides that an image is mirrored: it bends one half of the body onto the other.
+    let mirrored = found.doubts.into_iter().filter(|doubt| doubt.grave && doubt.check == Check::Mirrored);
+    let doubts = std::iter::once(Doubt::slight(Check::Start, why)).chain(mirrored).collect();
+    Ok(Found { start, passed: false, doubts })
 }
 
 /// Returns whether a flow may start from a result that failed its checks: if it failed `place` alone, and intensities

@@ -10,7 +10,7 @@ use super::searched::Searched;
 use super::smoothing::Smoothing;
 use super::symmetric_contrast;
 use crate::Result;
-use crate::backend::Half;
+use crate::backend::Halves;
 use crate::observer::Quiet;
 use rayon::prelude::*;
 
@@ -226,12 +226,12 @@ fn run_trial<'a>(
         if number >= course.coarse() {
             plan.iterations = plan.iterations.min(SHORT);
         }
-        plan.climb(flows.as_climb(), Half::First, course.smoothing(number, smoothing), &Quiet(course.observer))?;
+        plan.climb(flows.as_optimizer(), Halves::First, course.smoothing(number, smoothing), &Quiet(course.observer))?;
     }
     Ok(flows)
 }
 
 /// Returns the information over the held-out half on the finest level, nats per voxel.
 fn held_out_nats(course: &Course, flows: &mut Flows) -> Result<f64> {
-    course.plan(course.finest()).nats(flows.as_climb(), Half::Second)
+    course.plan(course.finest()).nats(flows.as_optimizer(), Halves::Second)
 }

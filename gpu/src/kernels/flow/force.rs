@@ -1,6 +1,6 @@
 //! The force at every voxel of a metric that is computed from the joint histogram.
 
-use super::{Sample, each_voxel, store_force};
+use super::{Sample, each_voxel, output_force};
 use crate::kernels::each_of;
 use crate::math::bin;
 use crate::math::flow::{self, VoxelForce};
@@ -9,8 +9,8 @@ use cuda_std::shared;
 use cuda_std::{kernel, thread};
 
 /// Writes the force and its precision at every voxel, or adds them to what is there, as
-/// [`FlowPull::adds`](crate::params::FlowPull::adds) says. Both are 0 outside the moving image and where a mask is 0.
-/// The launch has `table_words` words of dynamic shared memory.
+/// [`ForceOutput::adds`](crate::params::ForceOutput::adds) says. Both are 0 outside the moving image and where a mask
+/// is 0. The launch has `table_words` words of dynamic shared memory.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, each size at least 1; bins are 2 to 255.
@@ -24,9 +24,9 @@ pub unsafe fn flow_force(p: FlowForce) {
     thread::sync_threads();
     match p.table_words > 0 {
         // SAFETY: by this function's contract; the tables were copied whole before the barrier, and `score` stays within them.
-        true => unsafe { pull(&p, |i| copy.load(i)) },
+        true => unsafe { write_forces(&p, |i| copy.load(i)) },
         // SAFETY: by this function's contract; `score` stays within the tables.
-        false => unsafe { pull(&p, |i| p.tables.get_cached(i as usize)) },
+        false => unsafe { write_forces(&p, |i| p.tables.get_cached(i as usize)) },
     }
 }
 
@@ -35,18 +35,18 @@ pub unsafe fn flow_force(p: FlowForce) {
 /// # Safety
 /// As [`flow_force`], and `table` may be called with any index of the tables.
 #[inline(always)]
-unsafe fn pull(p: &FlowForce, table: impl Fn(u32) -> f32) {
+unsafe fn write_forces(p: &FlowForce, table: impl Fn(u32) -> f32) {
     // SAFETY: by this function's contract; interpolated values lie between stored ones.
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
-        let mut pull = VoxelForce::NONE;
+        let mut force = VoxelForce::NONE;
         if sample.counts {
             let (values, slope) = sample.slope(p.images.moving_size);
             let score = flow::score(&table, |f| table(p.bins * p.bins + f), p.bins, values);
             let scale = bin::scale(p.bins, bin::FULL);
             let gradient = flow::gradient_on_fixed_grid(&p.images.map, slope.map(|stored| stored * scale));
-            pull = flow::voxel_force(score, gradient, p.pull.per_square);
+            force = flow::voxel_force(score, gradient, p.output.per_square);
         }
-        store_force(&p.pull, p.images.size, number, pull);
+        output_force(&p.output, p.images.size, number, force);
     });
 }

@@ -24,19 +24,19 @@ pub unsafe fn flow_inverse(p: FlowInverse) {
 /// # Safety
 /// As [`flow_inverse`], which has run.
 #[kernel]
-pub unsafe fn flow_misses(p: FlowInverse) {
+pub unsafe fn flow_inverse_error(p: FlowInverse) {
     let inverse = p.inverse.as_slice();
     let (mut sum, mut count, mut largest) = (0, 0, 0);
     // SAFETY: by this function's contract.
     each_voxel(p.size, |voxel, number| unsafe {
         let displacement = read(p.field, p.size, number);
         let maps = [&p.there, &p.back];
-        let miss =
+        let error =
             flow::there_and_back(|i| inverse.get_cached(i), p.inverse_size, maps, voxel, displacement, p.spacing);
-        if let Some(miss) = miss {
-            sum += u64::from(flow::fixed_mm(miss));
+        if let Some(error) = error {
+            sum += u64::from(flow::fixed_mm(error));
             count += 1;
-            let bits = miss.to_bits();
+            let bits = error.to_bits();
             largest = if bits > largest { bits } else { largest };
         }
     });

@@ -1,7 +1,7 @@
 //! Adds the forces by which landmarks pull the field towards their known displacements.
 
-use super::{read, read_own_force, write_pull};
-use crate::math::flow::{self, Known};
+use super::{read, read_force, write_force};
+use crate::math::flow::{self, KnownDisplacement};
 use crate::params::FlowLandmarks;
 use cuda_std::kernel;
 use cuda_std::thread::index_1d;
@@ -22,15 +22,15 @@ pub unsafe fn flow_landmarks(p: FlowLandmarks) {
     unsafe {
         let voxel = p.voxels.get_cached(at);
         let [x, y, z, precision] = [0, 1, 2, 3].map(|number: usize| p.targets.get_cached(4 * at + number));
-        let known = Known { displacement: [x, y, z], precision };
+        let known = KnownDisplacement { displacement: [x, y, z], precision };
         let planes = [p.force, p.precision];
         let force = flow::with_landmark(
-            read_own_force(planes, p.size, voxel),
+            read_force(planes, p.size, voxel),
             read(p.field, p.size, voxel),
             known,
             p.squares,
             (p.weight, p.limit),
         );
-        write_pull(planes, p.size, voxel, force);
+        write_force(planes, p.size, voxel, force);
     }
 }

@@ -2,7 +2,7 @@
 //! planes into local means, and [`flow_local_variance`]. For each field, which gives the moved image m:
 //! [`flow_local_moving`], the Gaussian filter, then [`flow_local_agreement`] and [`flow_local_force`].
 
-use super::{Sample, add, each_voxel, planes, read_own, store_force, write};
+use super::{Sample, add, each_voxel, output_force, planes, read_uncached, write};
 use crate::math::bin;
 use crate::math::flow::{self, Moments, VoxelForce};
 use crate::params::FlowLocal;
@@ -80,14 +80,14 @@ pub unsafe fn flow_local_force(p: FlowLocal) {
     // SAFETY: by this function's contract.
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
-        let mut pull = VoxelForce::NONE;
+        let mut force = VoxelForce::NONE;
         if sample.counts {
             let (values, slope) = sample.slope(p.images.moving_size);
             let (_, score) = moments(&p, number).score(values.map(fraction));
             let gradient = flow::gradient_on_fixed_grid(&p.images.map, slope.map(fraction));
-            pull = flow::voxel_force(score, gradient, p.pull.per_square);
+            force = flow::voxel_force(score, gradient, p.output.per_square);
         }
-        store_force(&p.pull, p.images.size, number, pull);
+        output_force(&p.output, p.images.size, number, force);
     });
 }
 
@@ -99,7 +99,7 @@ pub unsafe fn flow_local_force(p: FlowLocal) {
 unsafe fn moments(p: &FlowLocal, number: u32) -> Moments {
     // SAFETY: by the kernel's contract.
     unsafe {
-        let [moving, moving_square, product] = read_own(p.planes, p.images.size, number);
+        let [moving, moving_square, product] = read_uncached(p.planes, p.images.size, number);
         let [fixed, fixed_variance] = two(p.fixed, p.images.size, number);
         Moments { fixed, fixed_variance, moving, moving_square, product }
     }

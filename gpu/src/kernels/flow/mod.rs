@@ -7,10 +7,10 @@
 //! 4. [`step`] computes the update field from the smoothed forces, and composes the field with it.
 //!
 //! [`relax`] smooths the field where its Jacobian determinant is outside limits. [`field`] and [`inverse`] compute what
-//! is derived from the final field. [`show`] is for symmetric registration, with two fields on one grid in the middle,
-//! from where each leads to one of the images.
+//! is derived from the final field. [`resample`] is for symmetric registration, with two fields on one grid in the
+//! middle, from where each leads to one of the images.
 //!
-//! Thread blocks are ([`WIDTH`], rows), and the grid has any number of them along x. A warp takes whole rows of voxels.
+//! Thread blocks are ([`WARP`], rows), and the grid has any number of them along x. A warp takes whole rows of voxels.
 
 pub mod copy;
 pub mod field;
@@ -20,21 +20,19 @@ pub mod landmarks;
 pub mod local;
 pub mod pairs;
 pub mod relax;
-pub mod show;
+pub mod resample;
 pub mod step;
 pub mod table;
 
+use crate::kernels::WARP;
 use crate::kernels::ordered::fold;
 use crate::kernels::sample::{FineLinear, Sampler};
 use crate::math::flow::{self, VoxelForce};
 use crate::math::interpolate;
-use crate::params::{FlowImages, FlowPull};
+use crate::params::{FlowImages, ForceOutput};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cuda_std::thread::{block_dim_y, block_idx_x, grid_dim_x, thread_idx_x, thread_idx_y};
 use cuda_std::warp;
-
-/// Lanes of a warp: the voxels along x that it takes together.
-pub const WIDTH: u32 = 32;
 
 /// Calls `each` with every voxel of this thread's share of an image grid, and the voxel's index in memory.
 #[inline(always)]
@@ -48,7 +46,7 @@ pub(super) fn each_voxel([width, height, depth]: [u32; 3], mut each: impl FnMut(
         let mut x = thread_idx_x();
         while x < width {
             each([x, y, z], x + width * row);
-            x += WIDTH;
+            x += WARP;
         }
         row += grid_dim_x() * block_dim_y();
     }
@@ -70,7 +68,7 @@ pub(super) unsafe fn read(field: DeviceSlice<f32>, size: [u32; 3], number: u32) 
 /// # Safety
 /// The field has it, and no other thread writes it.
 #[inline(always)]
-unsafe fn read_own(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 3] {
+unsafe fn read_uncached(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 3] {
     let [x, y, z] = planes(size, number);
     // SAFETY: by this function's contract.
     unsafe { [field.get(x), field.get(y), field.get(z)] }
@@ -94,38 +92,38 @@ pub(super) unsafe fn write(field: DeviceSliceMut<f32>, size: [u32; 3], number: u
 /// Reads the force and the precision at the voxel of this index, from three planes of force and one of precision.
 ///
 /// # Safety
-/// As [`read_own`].
+/// As [`read_uncached`].
 #[inline(always)]
-unsafe fn read_own_force([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3], number: u32) -> VoxelForce {
+unsafe fn read_force([forces, precisions]: [DeviceSliceMut<f32>; 2], size: [u32; 3], number: u32) -> VoxelForce {
     // SAFETY: by this function's contract.
-    unsafe { VoxelForce { force: read_own(force, size, number), precision: precision.get(number as usize) } }
+    unsafe { VoxelForce { force: read_uncached(forces, size, number), precision: precisions.get(number as usize) } }
 }
 
-/// Sets what [`read_own_force`] reads.
+/// Sets what [`read_force`] reads.
 ///
 /// # Safety
 /// As [`write`].
 #[inline(always)]
-unsafe fn write_pull([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3], number: u32, pull: VoxelForce) {
+unsafe fn write_force([forces, precisions]: [DeviceSliceMut<f32>; 2], size: [u32; 3], number: u32, force: VoxelForce) {
     // SAFETY: by this function's contract.
     unsafe {
-        write(force, size, number, pull.force);
-        precision.set(number as usize, pull.precision);
+        write(forces, size, number, force.force);
+        precisions.set(number as usize, force.precision);
     }
 }
 
-/// Writes a force and its precision at the voxel of this index, times [`FlowPull::weight`], or adds them to what is
+/// Writes a force and its precision at the voxel of this index, times [`ForceOutput::weight`], or adds them to what is
 /// there.
 ///
 /// # Safety
-/// As [`read_own`] and [`write`].
+/// As [`read_uncached`] and [`write`].
 #[inline(always)]
-unsafe fn store_force(p: &FlowPull, size: [u32; 3], number: u32, pull: VoxelForce) {
+unsafe fn output_force(p: &ForceOutput, size: [u32; 3], number: u32, force: VoxelForce) {
     let planes = [p.force, p.precision];
     // SAFETY: by this function's contract.
     unsafe {
-        let before = if p.adds == 0 { VoxelForce::NONE } else { read_own_force(planes, size, number) };
-        write_pull(planes, size, number, pull.added(before, p.weight));
+        let before = if p.adds == 0 { VoxelForce::NONE } else { read_force(planes, size, number) };
+        write_force(planes, size, number, force.added(before, p.weight));
     }
 }
 

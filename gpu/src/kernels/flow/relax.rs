@@ -1,5 +1,5 @@
-//! Relaxation of a field where its Jacobian determinant is outside the limits. [`flow_unusual`] and [`flow_relax`] run
-//! in turn.
+//! Relaxation of a field where its Jacobian determinant is outside the limits. [`flow_mark_outside_limits`] and
+//! [`flow_relax`] run in turn.
 
 use super::{each_voxel, read, write};
 use crate::math::{field, flow};
@@ -11,11 +11,11 @@ use cuda_std::kernel;
 /// # Safety
 /// The slices are as long as their documentation and the size say, each at least 1 and at most 2^22.
 #[kernel]
-pub unsafe fn flow_unusual(p: FlowRelax) {
+pub unsafe fn flow_mark_outside_limits(p: FlowRelax) {
     // SAFETY: by this function's contract; `around` is clamped to the grid.
     each_voxel(p.size, |voxel, _| unsafe {
-        if flow::unusual(field::jacobian(|i| p.field.get_cached(i), p.size, voxel), p.limits) {
-            p.unusual.add(0, 1);
+        if flow::outside_limits(field::jacobian(|i| p.field.get_cached(i), p.size, voxel), p.limits) {
+            p.outside_limits.add(0, 1);
             let [xs, ys, zs] = flow::around(voxel, p.size);
             for z in zs[0]..zs[1] {
                 for y in ys[0]..ys[1] {
@@ -31,7 +31,7 @@ pub unsafe fn flow_unusual(p: FlowRelax) {
 /// Writes the field, smoothed at marked voxels ([`field::relaxed`]) and unchanged elsewhere.
 ///
 /// # Safety
-/// As [`flow_unusual`].
+/// As [`flow_mark_outside_limits`].
 #[kernel]
 pub unsafe fn flow_relax(p: FlowRelax) {
     // SAFETY: by this function's contract.

@@ -1,6 +1,6 @@
 //! A step of the registration: computes the update field and its largest displacement, and composes the field with it.
 
-use super::{each_voxel, read_own, write};
+use super::{each_voxel, read_uncached, write};
 use crate::kernels::thread_number;
 use crate::math::field;
 use crate::math::flow::{self, VoxelForce};
@@ -17,7 +17,7 @@ pub unsafe fn flow_update(p: FlowStep) {
     let mut largest = 0;
     // SAFETY: by this function's contract.
     each_voxel(p.size, |_, number| unsafe {
-        let force = read_own(p.step, p.size, number);
+        let force = read_uncached(p.step, p.size, number);
         let step = flow::update(VoxelForce { force, precision: p.precision.get_cached(number as usize) }, p.prior);
         write(p.step, p.size, number, step);
         // Floats that are not negative compare like their bits as integers.
@@ -48,7 +48,7 @@ pub unsafe fn flow_compose(p: FlowStep) {
     }
     // SAFETY: by this function's contract.
     each_voxel(p.size, |voxel, number| unsafe {
-        let step = read_own(p.step, p.size, number).map(|step| step * share);
+        let step = read_uncached(p.step, p.size, number).map(|step| step * share);
         let moved = flow::composed(|i| p.field.get_cached(i), p.size, voxel, step);
         write(p.step, p.size, number, moved);
     });

@@ -3,21 +3,20 @@
 //! [`flow_table_smooth`], [`flow_table_density`], [`flow_table_scores`].
 
 use crate::kernels::ordered::{fold, lane_sum};
-use crate::kernels::{block_threads, each_of, is_last, thread_number};
-use crate::math::entropy::LANES;
+use crate::kernels::{WARP, block_threads, each_of, is_last, thread_number, warp_number};
 use crate::math::table::{self, Value};
 use crate::params::FlowTable;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 use cuda_std::global::DeviceSliceMut;
-use cuda_std::thread::{block_idx_x, sync_threads};
+use cuda_std::thread::{block_idx_x, grid_dim_x, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
 
 /// The most bins of an image.
 pub const MOST_BINS: u32 = 255;
 
 /// Numbers that a thread reads together, so that the reads overlap.
-const TOGETHER: usize = 8;
+const READS_AT_ONCE: usize = 8;
 
 /// Smooths the joint histogram along both axes, and sums each row (one moving bin). One thread block of any size per
 /// moving bin.
@@ -64,25 +63,25 @@ unsafe fn weighted(p: &FlowTable, read: impl Fn(u32) -> f64) -> f64 {
     batched(2 * p.reach + 1, term, |sum, (weight, value)| value.mul_add(weight, sum))
 }
 
-/// Folds `n` terms, in order, into a sum that begins at 0. [`TOGETHER`] terms are read before they are added, so that
-/// the reads overlap.
+/// Folds `n` terms, in order, into a sum that begins at 0. [`READS_AT_ONCE`] terms are read before they are added, so
+/// that the reads overlap.
 #[inline(always)]
 fn batched<T: Copy + Default>(n: u32, read: impl Fn(u32) -> T, take: impl Fn(f64, T) -> f64) -> f64 {
     let mut sum = 0.0;
     let mut first = 0;
     while first < n {
-        let mut terms = [T::default(); TOGETHER];
-        for i in 0..TOGETHER {
+        let mut terms = [T::default(); READS_AT_ONCE];
+        for i in 0..READS_AT_ONCE {
             let at = first + i as u32;
             if at < n {
                 terms[i] = read(at);
             }
         }
         // Terms beyond the end are 0 and add 0.
-        for i in 0..TOGETHER {
+        for i in 0..READS_AT_ONCE {
             sum = take(sum, terms[i]);
         }
-        first += TOGETHER as u32;
+        first += READS_AT_ONCE as u32;
     }
     sum
 }
@@ -123,7 +122,7 @@ pub unsafe fn flow_table_density(p: FlowTable) {
     }
     // SAFETY: all threads of the block come here; the element was 0 at launch.
     unsafe {
-        if is_last(p.done, 0) {
+        if is_last(p.done, 0, grid_dim_x) {
             value(&p, total);
         }
     }
@@ -132,7 +131,7 @@ pub unsafe fn flow_table_density(p: FlowTable) {
 /// The moving bin of this warp, which may be beyond the last one.
 #[inline(always)]
 fn row_of_warp() -> u32 {
-    (block_idx_x() * block_threads() + thread_number()) / LANES as u32
+    (block_idx_x() * block_threads() + thread_number()) / WARP
 }
 
 /// Returns the sum of all counts, in every lane.
@@ -146,7 +145,7 @@ unsafe fn total(p: &FlowTable) -> u64 {
     while m < p.bins {
         // SAFETY: below `bins`, of which there is one element each.
         sum += unsafe { p.totals.get(m as usize) };
-        m += LANES as u32;
+        m += WARP;
     }
     // SAFETY: the caller says that all lanes come here.
     unsafe { warp::shuffle_idx(warp::ALL, fold(sum), 0) }
@@ -200,10 +199,10 @@ unsafe fn value(p: &FlowTable, total: u64) {
         terms[2].store(bin, p.sums.load_relaxed(bin as usize));
     });
     sync_threads();
-    let me = thread_number() / LANES as u32;
+    let me = warp_number();
     if me < 3 {
         // SAFETY: `lane_sum` reads below `bins`; written before the barrier.
-        let read = |bin: u32| unsafe { of(terms, me).load(bin) };
+        let read = |bin: u32| unsafe { pick(terms, me).load(bin) };
         let sum = lane_sum(bins, read, |_, _| (), |term| term);
         // SAFETY: `me` is the warp's number, so that all its lanes come here.
         let sum = unsafe { fold(sum) };
@@ -228,7 +227,7 @@ unsafe fn value(p: &FlowTable, total: u64) {
 
 /// Returns the element of this number. Indexing the array would put it into local memory.
 #[inline(always)]
-fn of<T>([a, b, c]: [T; 3], number: u32) -> T {
+fn pick<T>([a, b, c]: [T; 3], number: u32) -> T {
     match number {
         0 => a,
         1 => b,
@@ -257,13 +256,13 @@ pub unsafe fn flow_table_scores(p: FlowTable) {
                 let at = (f + bins * m) as usize;
                 p.tables.set(at, score as f32);
                 p.smoothed.set(at, p.density.get(at) * score * score);
-                f += LANES as u32;
+                f += WARP;
             }
         }
     }
     // SAFETY: all threads of the block come here; the element was 0 at launch. Below `bins`, there is one element each, and one thread's.
     unsafe {
-        if is_last(p.done, 1) {
+        if is_last(p.done, 1, grid_dim_x) {
             each_of(bins, |f| {
                 let fixed = p.sums.get((f + 2 * bins) as usize);
                 p.tables.set((bins * bins + f) as usize, table::information(column(p.smoothed, f, bins), fixed));

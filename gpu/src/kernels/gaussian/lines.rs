@@ -1,9 +1,10 @@
 //! What a thread does with its line: prefetches samples into registers, and runs the causal and the anticausal pass.
 
+use crate::kernels::WARP;
 use crate::math::recursive::{Coefficients, ORDER, State};
 
 /// Lines that a thread block filters, one per thread. A block is one warp.
-pub const LINES: u32 = 32;
+pub const LINES: u32 = WARP;
 
 /// Samples that a pass reads before it filters them, so that the reads overlap.
 const BATCH: usize = 8;

@@ -12,13 +12,10 @@
 //! warp only, there is a warp barrier in place of a block barrier. With 512 threads, 15 block barriers remain in 55
 //! steps.
 
-use crate::kernels::{block_threads, thread_number};
+use crate::kernels::{WARP, block_threads, thread_number};
 use cuda_std::shared::{SharedElement, SharedSlice};
 use cuda_std::thread::sync_threads;
 use cuda_std::warp;
-
-/// Up to this distance between the two elements of a comparison, each warp compares only elements of its own 64.
-const WARP: u32 = 32;
 
 /// An integer with a bin number in its low half and a counter in its high half.
 pub trait Element: SharedElement {
@@ -89,6 +86,7 @@ pub unsafe fn sort_and_count<E: Element>(elements: SharedSlice<E>) {
                 }
             }
             let next = if offset > 1 { offset / 2 } else { block };
+            // Up to this distance, each warp compares only elements of its own 64.
             if offset > WARP || next > WARP {
                 sync_threads();
             } else {

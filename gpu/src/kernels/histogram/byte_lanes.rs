@@ -13,13 +13,11 @@
 //! add to the results by atomics, whereas the slides store partial histograms and sum them in another launch.
 
 use super::pair::{self, NONE};
+use crate::kernels::{WARP, each_of};
 use crate::params::ByteLanes;
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{block_dim_x, block_idx_x, block_idx_z, grid_dim_x, sync_threads, thread_idx_x};
-
-/// Lanes of a warp, and banks of shared memory.
-const WARP: u32 = 32;
 
 /// Steps after which the bytes are added up, before they overflow.
 const STEPS: u32 = 255;
@@ -178,14 +176,14 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
     // SAFETY: only one thread uses each word before the barrier.
     unsafe {
         let all = shared::dynamic::<u32>(0, bytes / 4 + p.range);
-        each(all.len(), |word| all.store(word, 0));
+        each_of(all.len(), |word| all.store(word, 0));
     }
     sync_threads();
     let (mut first, mut steps) = (block_idx_x() * threads, 0);
     while first < width * height * depth {
         // SAFETY: pairs of samples inside are in the joint histogram, and bytes are added up before they overflow.
         unsafe {
-            let pair = pair::pair_if_there(&p.images, first + thread_idx_x());
+            let pair = pair::pair_or_none(&p.images, first + thread_idx_x());
             let index = pair.wrapping_sub(first_pair);
             joint.add_if(pair != NONE && index < p.range, index, 1);
             if pair != NONE && with_marginals {
@@ -203,7 +201,7 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
     // SAFETY: all threads come here; only pairs of the joint histogram have counts.
     unsafe {
         add_up(p, marginals);
-        each(p.range, |index| {
+        each_of(p.range, |index| {
             let count = joint.load(index);
             if count > 0 {
                 p.counters.add((p.first + first_pair + index) as usize, count);
@@ -217,7 +215,7 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
 unsafe fn add_up<M: Marginals>(p: &ByteLanes, marginals: M) {
     sync_threads();
     if block_idx_z() == 0 {
-        each(p.images.bins[0] + p.images.bins[1], |bin| {
+        each_of(p.images.bins[0] + p.images.bins[1], |bin| {
             // SAFETY: only this thread uses the bin between the barriers.
             let count = unsafe { marginals.take(bin) };
             if count > 0 {
@@ -227,16 +225,6 @@ unsafe fn add_up<M: Marginals>(p: &ByteLanes, marginals: M) {
         });
     }
     sync_threads();
-}
-
-/// Calls `each` for this thread's share of the numbers below `n`.
-#[inline(always)]
-fn each(n: u32, each: impl Fn(u32)) {
-    let mut i = thread_idx_x();
-    while i < n {
-        each(i);
-        i += block_dim_x();
-    }
 }
 
 #[cfg(test)]

@@ -6,20 +6,20 @@
 //! evaluation.
 
 use crate::kernels::ordered::{fold, lane_sum};
-use crate::kernels::{is_last, thread_number};
+use crate::kernels::{WARP, each_of, is_last, thread_number, warp_number};
 use crate::math::correlation::{self, Moments};
-use crate::math::entropy::{LANES, Sums, finish, term};
+use crate::math::entropy::{Sums, finish, term};
 use crate::params::Entropy;
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::shared::SharedSlice;
-use cuda_std::thread::{block_idx_x, block_idx_y, sync_threads};
+use cuda_std::thread::{block_idx_x, block_idx_y, grid_dim_x, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
 
 /// Columns that a thread block sums, one per warp.
-pub const COLUMNS: u32 = THREADS / LANES as u32;
+pub const COLUMNS: u32 = THREADS / WARP;
 
 /// Numbers of a result: see [`Entropy::results`].
 pub const RESULTS: usize = 8;
@@ -38,7 +38,7 @@ pub unsafe fn entropies(p: Entropy) {
     // SAFETY: by this function's contract.
     unsafe {
         sum_columns(&p, rows);
-        if is_last(p.done, block_idx_y()) {
+        if is_last(p.done, block_idx_y(), grid_dim_x) {
             sum_marginals(&p);
         }
     }
@@ -61,14 +61,14 @@ unsafe fn sum_columns(p: &Entropy, rows: Rows) {
     let [fixed_bins, moving_bins] = p.bins;
     let ratios = p.ratios != 0;
     // SAFETY: `row` is below the fixed bins, at most `MOST_BINS`, and this thread's alone until the barrier.
-    each_row(p, |row| unsafe {
+    each_of(fixed_bins, |row| unsafe {
         rows.counts.store(row, 0);
         if ratios {
             rows.sums.store(row, 0);
         }
     });
     sync_threads();
-    let column = block_idx_x() * COLUMNS + thread_number() / LANES as u32;
+    let column = block_idx_x() * COLUMNS + warp_number();
     if column < moving_bins {
         let first = (block_idx_y() * moving_bins + column) * fixed_bins;
         let (mut counts, mut bins) = (0, 0);
@@ -108,7 +108,7 @@ unsafe fn sum_columns(p: &Entropy, rows: Rows) {
     }
     sync_threads();
     // SAFETY: `row` is below the fixed bins; its words were written before the barrier, and the additions are atomic.
-    each_row(p, |row| unsafe {
+    each_of(fixed_bins, |row| unsafe {
         let count = rows.counts.load(row);
         let at = (block_idx_y() * fixed_bins + row) as usize;
         if count > 0 {
@@ -172,7 +172,7 @@ unsafe fn sum_marginals(p: &Entropy) {
     let sums = shared_slice![f64; 3];
     let total = shared_slice![u32; 1];
     let ratios = shared_slice![f64; 2];
-    let (lane, me) = (warp::lane_id(), thread_number() / LANES as u32);
+    let (lane, me) = (warp::lane_id(), warp_number());
     let marginal = Marginal::of(p, me);
     let mut all = Moments::default();
     let sum = if me < 2 {
@@ -202,7 +202,7 @@ unsafe fn sum_marginals(p: &Entropy) {
     sync_threads();
     // SAFETY: `row` is below the fixed bins. This block is the last that uses the histogram's marginals, and their
     // reads are before the barrier.
-    each_row(p, |row| unsafe {
+    each_of(fixed_bins, |row| unsafe {
         p.fixed.set((block_idx_y() * fixed_bins + row) as usize, 0);
         if p.ratios != 0 {
             p.fixed_sums.set((block_idx_y() * fixed_bins + row) as usize, 0);
@@ -263,15 +263,5 @@ unsafe fn correlate(marginal: &Marginal, me: u32, all: Moments, ratios: SharedSl
             // SAFETY: `me` is below 2, and the word is one lane's until the barrier.
             unsafe { ratios.store(me, correlation::ratio(terms, &other)) };
         }
-    }
-}
-
-/// Calls `each` for this thread's share of the fixed bins.
-#[inline(always)]
-fn each_row(p: &Entropy, each: impl Fn(u32)) {
-    let mut row = thread_number();
-    while row < p.bins[0] {
-        each(row);
-        row += THREADS;
     }
 }

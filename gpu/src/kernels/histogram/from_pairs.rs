@@ -8,12 +8,12 @@
 //! constant data there are fewer atomics on the same word. No counter overflows. A period begins with all counters
 //! below 2^15; in a period a block adds at most 2^15; and 16 bits hold 2^15 - 1 + 2^15. At the end of a period, a scan
 //! between two block barriers moves each counter that has reached 2^15 to global memory. The shortest period is one
-//! step, in which a thread counts 8 * [`TOGETHER`] numbers: 2^15 in all with 1024 threads.
+//! step, in which a thread counts 8 * [`VECTORS_AT_ONCE`] numbers: 2^15 in all with 1024 threads.
 //!
 //! Even larger tables are counted in ranges, one for each z of the grid. A number that is not to be counted is added to
 //! a word after the counters, which is cheaper than a branch. That word may overflow, as it is never read.
 
-use crate::kernels::{block_threads, thread_number};
+use crate::kernels::{block_threads, each_of, thread_number};
 use crate::params::FromPairs;
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
@@ -23,10 +23,10 @@ use cuda_std::thread::{block_idx_x, block_idx_z, grid_dim_x, sync_threads};
 pub const VECTOR: u32 = 8;
 
 /// Vectors that a thread reads together.
-pub const TOGETHER: usize = 4;
+pub const VECTORS_AT_ONCE: usize = 4;
 
 /// 16-bit counters are below this number when a period begins, and at most this number is added in a period.
-const HALF: u32 = 1 << 15;
+const HALF_RANGE: u32 = 1 << 15;
 
 /// Subtracted from a number that is not to be counted: the difference is in no range.
 const OUT_OF_RANGE_OFFSET: u32 = 1 << 31;
@@ -58,7 +58,7 @@ type Numbers = [u32; VECTOR as usize];
 /// How a block's counters lie in the words of shared memory.
 trait Counters {
     /// log2 of the counters in a word.
-    const SHIFT: u32;
+    const LOG2_PER_WORD: u32;
 
     /// Adds 1 to the counter of each number.
     unsafe fn add(words: SharedSlice<u32>, numbers: Numbers);
@@ -71,7 +71,7 @@ trait Counters {
 struct Words;
 
 impl Counters for Words {
-    const SHIFT: u32 = 0;
+    const LOG2_PER_WORD: u32 = 0;
 
     #[inline(always)]
     unsafe fn add(words: SharedSlice<u32>, numbers: Numbers) {
@@ -93,7 +93,7 @@ impl Counters for Words {
 struct Halves;
 
 impl Counters for Halves {
-    const SHIFT: u32 = 1;
+    const LOG2_PER_WORD: u32 = 1;
 
     #[inline(always)]
     unsafe fn add(words: SharedSlice<u32>, numbers: Numbers) {
@@ -120,7 +120,7 @@ impl Counters for Halves {
 
 #[inline(always)]
 unsafe fn count<C: Counters>(p: &FromPairs) {
-    let len = p.range >> C::SHIFT;
+    let len = p.range >> C::LOG2_PER_WORD;
     // SAFETY: the launch gives as many words. The last takes the numbers that are not to be counted.
     let words = unsafe { shared::dynamic::<u32>(0, len + 1) };
     // SAFETY: only one thread uses each word before the barrier.
@@ -145,7 +145,7 @@ unsafe fn count<C: Counters>(p: &FromPairs) {
 /// Adds a count to the global counter of its number, if there is such a counter.
 #[inline(always)]
 unsafe fn add<C: Counters>(p: &FromPairs, word: u32, part: u32, count: u32) {
-    let number = p.range * block_idx_z() + (word << C::SHIFT) + part;
+    let number = p.range * block_idx_z() + (word << C::LOG2_PER_WORD) + part;
     if number < p.bins {
         // SAFETY: there is one.
         unsafe { p.counters.add(number as usize, count) };
@@ -159,17 +159,13 @@ fn each_word(len: u32, each: impl Fn(u32)) {
     // SAFETY: a grid has blocks.
     unsafe { core::hint::assert_unchecked(grid_dim_x() > 0) };
     let first = len / grid_dim_x() * block_idx_x();
-    let mut i = thread_number();
-    while i < len {
-        each(if i + first < len { i + first } else { i + first - len });
-        i += block_threads();
-    }
+    each_of(len, |i| each(if i + first < len { i + first } else { i + first - len }));
 }
 
 /// Counts the block's share of the full vectors.
 #[inline(always)]
 unsafe fn count_vectors<C: Counters>(p: &FromPairs, words: SharedSlice<u32>) {
-    let (vectors, step) = (p.len / VECTOR, block_threads() * TOGETHER as u32);
+    let (vectors, step) = (p.len / VECTOR, block_threads() * VECTORS_AT_ONCE as u32);
     let (mut first, mut added) = (block_idx_x() * step, 0);
     // SAFETY: the vectors are there.
     let mut next = unsafe { load(p, first) };
@@ -185,7 +181,7 @@ unsafe fn count_vectors<C: Counters>(p: &FromPairs, words: SharedSlice<u32>) {
             C::add(words, numbers(p, d, vector(first, 3) < vectors));
         }
         added += VECTOR * step;
-        if C::SHIFT > 0 && added > HALF - VECTOR * step {
+        if C::LOG2_PER_WORD > 0 && added > HALF_RANGE - VECTOR * step {
             // SAFETY: all threads of the block are here.
             unsafe { scan::<C>(p, words) };
             added = 0;
@@ -203,10 +199,10 @@ fn vector(first: u32, i: u32) -> u32 {
 /// Reads this thread's vectors of the step that begins with vector `first`. In place of vectors beyond the full ones,
 /// it reads the tail.
 #[inline(always)]
-unsafe fn load(p: &FromPairs, first: u32) -> [[u32; 4]; TOGETHER] {
+unsafe fn load(p: &FromPairs, first: u32) -> [[u32; 4]; VECTORS_AT_ONCE] {
     let tail = p.len / VECTOR;
-    let mut loaded = [[0; 4]; TOGETHER];
-    for i in 0..TOGETHER {
+    let mut loaded = [[0; 4]; VECTORS_AT_ONCE];
+    for i in 0..VECTORS_AT_ONCE {
         let at = vector(first, i as u32);
         // Not `get_cached`, whose loads the compiler may move behind the counting.
         // SAFETY: there is a tail, even if it is empty.
@@ -243,15 +239,15 @@ fn numbers(p: &FromPairs, vector: [u32; 4], counted: bool) -> Numbers {
     [low(a), high(a), low(b), high(b), low(c), high(c), low(d), high(d)]
 }
 
-/// Moves counters that have reached [`HALF`] to global memory.
+/// Moves counters that have reached [`HALF_RANGE`] to global memory.
 #[inline(always)]
 unsafe fn scan<C: Counters>(p: &FromPairs, words: SharedSlice<u32>) {
     sync_threads();
-    each_word(p.range >> C::SHIFT, |i| {
+    each_word(p.range >> C::LOG2_PER_WORD, |i| {
         // SAFETY: only this thread uses the word between the barriers.
         let word = unsafe { words.load(i) };
         C::each(word, |part, count| {
-            if count >= HALF {
+            if count >= HALF_RANGE {
                 // SAFETY: as above; the counter holds at least `count`.
                 unsafe {
                     add::<C>(p, i, part, count);

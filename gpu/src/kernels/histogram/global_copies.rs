@@ -13,16 +13,17 @@
 //! No 32-bit counter overflows, as there are at most 2^31 voxels.
 
 use super::pair::{self, NONE};
+use crate::kernels::each_of;
 use crate::params::{GlobalCopies, Projection};
 use cuda_std::kernel;
 use cuda_std::shared;
-use cuda_std::thread::{block_dim_x, grid_dim_x, index_1d, sync_threads, thread_idx_x};
+use cuda_std::thread::{block_dim_x, grid_dim_x, index_1d, sync_threads};
 
 /// Threads of a block that counts, which is also the largest number of copies.
 pub const THREADS: u32 = 256;
 
 /// Threads of a block of [`project`]. With 256 bins this gives 16 blocks, as in the paper.
-pub const PROJECTING: u32 = 16;
+pub const PROJECT_THREADS: u32 = 16;
 
 /// Counts into the copies, without the marginals. Blocks of any size along x.
 ///
@@ -47,7 +48,7 @@ pub unsafe fn count_copies_and_marginals(p: GlobalCopies) {
     let marginals = unsafe { shared::dynamic::<u32>(0, bins) };
     // SAFETY: each element is one thread's, and what all add to is written before the barrier.
     unsafe {
-        each_bin(bins, |bin| marginals.store(bin, 0));
+        each_of(bins, |bin| marginals.store(bin, 0));
         sync_threads();
         core::hint::assert_unchecked(fixed_bins > 0);
         each_pair(&p, |pair| {
@@ -55,7 +56,7 @@ pub unsafe fn count_copies_and_marginals(p: GlobalCopies) {
             marginals.add(fixed_bins + pair / fixed_bins, 1);
         });
         sync_threads();
-        each_bin(bins, |bin| {
+        each_of(bins, |bin| {
             let count = marginals.load(bin);
             if count > 0 {
                 p.marginals.add(bin as usize, count);
@@ -76,23 +77,13 @@ unsafe fn each_pair(p: &GlobalCopies, also: impl Fn(u32)) {
     while voxel < width * height * depth {
         // SAFETY: the voxel is in the fixed image, and a pair that counts in the histogram.
         unsafe {
-            let pair = pair::pair_if_there(&p.images, voxel);
+            let pair = pair::pair_or_none(&p.images, voxel);
             if pair != NONE {
                 p.copies.add(copy + pair as usize, 1);
                 also(pair);
             }
         }
         voxel += grid_dim_x() * block_dim_x();
-    }
-}
-
-/// Calls `each` for this thread's share of the bins.
-#[inline(always)]
-fn each_bin(bins: u32, each: impl Fn(u32)) {
-    let mut bin = thread_idx_x();
-    while bin < bins {
-        each(bin);
-        bin += block_dim_x();
     }
 }
 

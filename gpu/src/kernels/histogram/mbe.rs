@@ -93,7 +93,7 @@ pub unsafe fn mbe_stl(p: Tagged<u32>) {
     let bins = [p.first / moving_bins, (p.first + p.range) / moving_bins];
     let counters = |word| {
         // SAFETY: the voxels are in the image.
-        unsafe { pairs(&p.images, word, |x, row| ruled_in(&p.images, [x, row], bins)) }
+        unsafe { pairs(&p.images, word, |x, row| pair_in_bins(&p.images, [x, row], bins)) }
     };
     let place = |counter| {
         let number = p.first + counter;
@@ -109,7 +109,7 @@ pub unsafe fn mbe_stl(p: Tagged<u32>) {
 /// # Safety
 /// As [`pair::pair`]; there are fixed bins.
 #[inline(always)]
-unsafe fn ruled_in(images: &Images, [x, row]: [u32; 2], bins: [u32; 2]) -> u32 {
+unsafe fn pair_in_bins(images: &Images, [x, row]: [u32; 2], bins: [u32; 2]) -> u32 {
     let [fixed_bins, moving_bins] = images.bins;
     // SAFETY: by this function's contract.
     unsafe {

@@ -40,7 +40,7 @@ pub unsafe fn pair(images: &Images, x: u32, row: u32) -> u32 {
 /// # Safety
 /// The slices are as long as the sizes say.
 #[inline(always)]
-pub unsafe fn pair_if_there(images: &Images, voxel: u32) -> u32 {
+pub unsafe fn pair_or_none(images: &Images, voxel: u32) -> u32 {
     let [width, height, depth] = images.fixed_size;
     // SAFETY: sizes are at least 1; without this line a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(width > 0) };

@@ -11,6 +11,7 @@
 //! thread.
 
 use super::pair::{self, NONE};
+use crate::kernels::each_of;
 use crate::params::PerThread;
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
@@ -39,7 +40,7 @@ pub unsafe fn histogram_per_thread(p: PerThread) {
     while voxel < width * height * depth {
         // SAFETY: the voxel is in the fixed image.
         unsafe {
-            let pair = pair::pair_if_there(&p.images, voxel);
+            let pair = pair::pair_or_none(&p.images, voxel);
             if pair != NONE {
                 count(&p, packed, pair);
             }
@@ -57,8 +58,8 @@ pub unsafe fn histogram_per_thread(p: PerThread) {
 /// and the largest number that it can hold.
 #[inline(always)]
 fn place(p: &PerThread, pair: u32) -> (u32, u32, u32) {
-    let bits = 32 >> p.shift;
-    (pair >> p.shift, (pair & ((1 << p.shift) - 1)) * bits, (1 << bits) - 1)
+    let bits = 32 >> p.log2_per_word;
+    (pair >> p.log2_per_word, (pair & ((1 << p.log2_per_word) - 1)) * bits, (1 << bits) - 1)
 }
 
 /// Counts one voxel.
@@ -95,8 +96,7 @@ unsafe fn add(p: &PerThread, thread: u32, pair: u32, count: u32) {
 #[inline(always)]
 unsafe fn add_rest(p: &PerThread, packed: SharedSlice<u32>) {
     let me = thread_idx_x();
-    let mut pair = me;
-    while pair < p.images.bins[0] * p.images.bins[1] {
+    each_of(p.images.bins[0] * p.images.bins[1], |pair| {
         let (word, low, most) = place(p, pair);
         let mut sum = 0;
         for i in 0..THREADS {
@@ -109,6 +109,5 @@ unsafe fn add_rest(p: &PerThread, packed: SharedSlice<u32>) {
             // SAFETY: the first thread's additions lie before the barrier, and the bin is this thread's.
             unsafe { add(p, block_idx_x() * THREADS, pair, sum) };
         }
-        pair += THREADS;
-    }
+    });
 }

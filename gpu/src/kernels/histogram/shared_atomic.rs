@@ -8,30 +8,25 @@
 //! the transform.
 
 use super::partial_volume::PartialVolume;
-use crate::kernels::batch;
-use crate::kernels::each_of;
 use crate::kernels::sample::{Cubic, FineLinear, FineNearest, Linear, Nearest, Sampler};
+use crate::kernels::tiles::Tiles;
+use crate::kernels::{batch, each_of};
 use crate::math::affine;
 use crate::math::interpolate::{self, Interpolator};
 use crate::params::{Affine, Histogram};
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
-use cuda_std::thread::{
-    block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y,
-};
+use cuda_std::thread::{block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads};
 
 /// Planes that a thread reads together, so that their loads overlap.
-const TOGETHER: usize = 4;
+const PLANES_AT_ONCE: usize = 4;
 
 /// The same for interpolators whose code is so long that a loop over more planes would not be unrolled, so that its
 /// arrays would be in local memory.
-const ALONE: usize = 1;
+const ONE_PLANE: usize = 1;
 
-/// Lanes of a warp: the width of a tile.
-pub const WIDTH: u32 = 32;
-
-/// Counts with nearest-neighbour interpolation. Thread blocks of ([`WIDTH`], rows), at most 1024 threads; `range` words
-/// of dynamic shared memory.
+/// Counts with nearest-neighbour interpolation. Thread blocks of ([`WARP`](crate::kernels::WARP), rows), at most 1024
+/// threads; `range` words of dynamic shared memory.
 ///
 /// # Safety
 /// The slices are as long as the sizes say, with the moving image's padding; every size, number of bins and
@@ -39,7 +34,7 @@ pub const WIDTH: u32 = 32;
 #[kernel]
 pub unsafe fn joint_histogram_nearest(p: Histogram) {
     // SAFETY: by this function's contract.
-    unsafe { count::<Nearest, TOGETHER>(&p) }
+    unsafe { count::<Nearest, PLANES_AT_ONCE>(&p) }
 }
 
 /// Counts with trilinear interpolation; otherwise as [`joint_histogram_nearest`].
@@ -49,7 +44,7 @@ pub unsafe fn joint_histogram_nearest(p: Histogram) {
 #[kernel]
 pub unsafe fn joint_histogram_linear(p: Histogram) {
     // SAFETY: by this function's contract.
-    unsafe { count::<Linear, TOGETHER>(&p) }
+    unsafe { count::<Linear, PLANES_AT_ONCE>(&p) }
 }
 
 /// Counts with nearest-neighbour or trilinear interpolation of 16-bit values; otherwise as [`joint_histogram_nearest`].
@@ -60,9 +55,9 @@ pub unsafe fn joint_histogram_linear(p: Histogram) {
 pub unsafe fn joint_histogram_fine(p: Histogram) {
     match Interpolator::of(p.images.interpolator) {
         // SAFETY: by this function's contract.
-        Interpolator::Nearest => unsafe { count::<FineNearest, TOGETHER>(&p) },
+        Interpolator::Nearest => unsafe { count::<FineNearest, PLANES_AT_ONCE>(&p) },
         // SAFETY: by this function's contract.
-        _ => unsafe { count::<FineLinear, TOGETHER>(&p) },
+        _ => unsafe { count::<FineLinear, PLANES_AT_ONCE>(&p) },
     }
 }
 
@@ -73,7 +68,7 @@ pub unsafe fn joint_histogram_fine(p: Histogram) {
 #[kernel]
 pub unsafe fn joint_histogram_cubic(p: Histogram) {
     // SAFETY: by this function's contract.
-    unsafe { count::<Cubic, ALONE>(&p) }
+    unsafe { count::<Cubic, ONE_PLANE>(&p) }
 }
 
 /// Counts with partial volume interpolation of 16-bit values; otherwise as [`joint_histogram_nearest`].
@@ -83,7 +78,7 @@ pub unsafe fn joint_histogram_cubic(p: Histogram) {
 #[kernel]
 pub unsafe fn joint_histogram_partial_volume(p: Histogram) {
     // SAFETY: by this function's contract.
-    unsafe { count::<PartialVolume, ALONE>(&p) }
+    unsafe { count::<PartialVolume, ONE_PLANE>(&p) }
 }
 
 #[inline(always)]
@@ -95,18 +90,12 @@ unsafe fn count<S: Sampler, const N: usize>(p: &Histogram) {
     each_of(p.range, |i| unsafe { counters.store(i, 0) });
     // SAFETY: the grid has a y for each transform.
     let affine = unsafe { batch::transform(&p.images.transform, p.transforms) };
-    let [width, height, depth] = p.images.fixed_size;
-    // SAFETY: by this function's contract; without it a division by zero would bring a panic into the PTX.
-    unsafe { core::hint::assert_unchecked(block_dim_y() > 0 && p.depth > 0) };
-    let tiles = [width.div_ceil(WIDTH), height.div_ceil(block_dim_y()), depth.div_ceil(p.depth)];
-    // SAFETY: sizes are at least 1.
-    unsafe { core::hint::assert_unchecked(tiles[0] > 0 && tiles[1] > 0) };
+    let [width, height, _] = p.images.fixed_size;
+    // SAFETY: by this function's contract.
+    let tiles = unsafe { Tiles::new(p.images.fixed_size, p.depth) };
     let mut tile = block_idx_x();
-    while tile < tiles[0] * tiles[1] * tiles[2] {
-        let (row, column) = (tile / tiles[0], tile % tiles[0]);
-        let x = column * WIDTH + thread_idx_x();
-        let y = row % tiles[1] * block_dim_y() + thread_idx_y();
-        let z = row / tiles[1] * p.depth;
+    while tile < tiles.len() {
+        let [x, y, z] = tiles.first_voxel(tile);
         if x < width && y < height {
             // SAFETY: the voxels are in the fixed image.
             unsafe { count_down::<S, N>(p, &affine, [x, y, z], counters, first) };

@@ -110,6 +110,6 @@ unsafe fn pairs<E: Element>(p: &SortCount, first: u32) -> [E; 2] {
 #[inline(always)]
 unsafe fn pair<E: Element>(p: &SortCount, voxel: u32) -> E {
     // SAFETY: the voxel is in the fixed image.
-    let pair = unsafe { pair::pair_if_there(&p.images, voxel) };
+    let pair = unsafe { pair::pair_or_none(&p.images, voxel) };
     E::new(pair, u32::from(pair != NONE))
 }

@@ -6,29 +6,25 @@
 //! to different copies of the histogram.
 
 use super::Sample;
-use crate::kernels::{batch, each_of};
+use crate::kernels::tiles::Tiles;
+use crate::kernels::{WARP, batch, each_of};
 use crate::math::{affine, interpolate, mattes};
 use crate::params::{Affine, MattesHistogram};
 use cuda_std::shared::{self, SharedSlice};
-use cuda_std::thread::{
-    block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y,
-};
+use cuda_std::thread::{block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads, thread_idx_x};
 use cuda_std::{bits, kernel};
 
-/// Lanes of a warp: the width of a tile.
-pub const WIDTH: u32 = 32;
-
 /// The largest useful number of copies of the histogram: with it, each lane begins at a different counter.
-pub const COPIES: u32 = WIDTH / 4;
+pub const COPIES: u32 = WARP / 4;
 
 /// The number of words of a copy, modulo 32. With it, lanes with the same bins add in different banks.
-pub const SHIFT: u32 = 4;
+pub const BANK_SHIFT: u32 = 4;
 
 /// The selector, for `bits::permute`, of the first of four 16-bit numbers: its two bytes, and twice the sign bit of the
 /// upper one, which is 0.
 const ZERO_ABOVE: u32 = 0x9910;
 
-/// Counts with windows for the moving image. Thread blocks of ([`WIDTH`], rows), at most 1024 threads, with `copies *
+/// Counts with windows for the moving image. Thread blocks of ([`WARP`], rows), at most 1024 threads, with `copies *
 /// stride` words of dynamic shared memory. The z of the grid is the number of the range, and its y that of the
 /// transform.
 ///
@@ -61,19 +57,12 @@ unsafe fn count<const BOTH: bool>(p: &MattesHistogram) {
     // SAFETY: the grid has a y for each transform; this waits for all threads of the block.
     let affine = unsafe { batch::transform(&p.images.transform, p.transforms) };
     let counters = Counters::new(p, words);
-    let [width, height, depth] = p.images.fixed_size;
-    // SAFETY: by this function's contract; without it a division by zero would bring a panic into the PTX.
-    unsafe { core::hint::assert_unchecked(block_dim_y() > 0 && p.depth > 0) };
-    let tiles = [width.div_ceil(WIDTH), height.div_ceil(block_dim_y()), depth.div_ceil(p.depth)];
-    // SAFETY: sizes are at least 1.
-    unsafe { core::hint::assert_unchecked(tiles[0] > 0 && tiles[1] > 0) };
-    let tiles_len = tiles[0] * tiles[1] * tiles[2];
+    let [width, height, _] = p.images.fixed_size;
+    // SAFETY: by this function's contract.
+    let tiles = unsafe { Tiles::new(p.images.fixed_size, p.depth) };
     let (mut tile, mut taken) = (block_idx_x(), 0);
-    while tile < tiles_len {
-        let (row, column) = (tile / tiles[0], tile % tiles[0]);
-        let x = column * WIDTH + thread_idx_x();
-        let y = row % tiles[1] * block_dim_y() + thread_idx_y();
-        let z = row / tiles[1] * p.depth;
+    while tile < tiles.len() {
+        let [x, y, z] = tiles.first_voxel(tile);
         if x < width && y < height {
             // SAFETY: the voxels are in the fixed image.
             unsafe { count_down::<BOTH>(p, &affine, [x, y, z], &counters) };
@@ -81,7 +70,7 @@ unsafe fn count<const BOTH: bool>(p: &MattesHistogram) {
         tile += grid_dim_x();
         taken += 1;
         // The condition is the same for all threads of the block.
-        if taken == p.tiles || tile >= tiles_len {
+        if taken == p.tiles || tile >= tiles.len() {
             // SAFETY: every thread of the block is here.
             unsafe { counters.flush(p) };
             taken = 0;
@@ -155,8 +144,8 @@ impl Counters {
     unsafe fn count<const BOTH: bool>(&self, p: &MattesHistogram, sample: Sample) {
         let [fixed_bins, moving_bins] = p.images.bins;
         let row = sample.fixed().wrapping_sub(self.first);
-        let here = BOTH | (row < p.range);
-        if !(sample.counts::<BOTH>(fixed_bins) & here) {
+        let in_range = BOTH | (row < p.range);
+        if !(sample.counts::<BOTH>(fixed_bins) & in_range) {
             return;
         }
         let value = interpolate::linear(sample.words, sample.fraction);

@@ -3,8 +3,7 @@
 
 use super::Sample;
 use crate::kernels::ordered::{fold, lane_sum};
-use crate::kernels::{each_of, is_last, thread_number};
-use crate::math::entropy::LANES;
+use crate::kernels::{WARP, each_of, is_last, thread_number, warp_number};
 use crate::math::mattes::{self, BLOCK, RowSums};
 use crate::math::{affine, interpolate};
 use crate::params::{MattesFold, MattesSlope};
@@ -13,23 +12,20 @@ use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{block_dim_y, block_idx_x, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y};
 use cuda_std::{kernel, warp};
 
-/// Lanes of a warp.
-const WIDTH: u32 = LANES as u32;
-
 /// The number of sums of a row: see [`RowSums`].
-pub const SUMS: usize = 6;
+pub const SUMS_PER_ROW: usize = 6;
 
 /// Coefficients of a map.
-pub const NUMBERS: usize = 12;
+pub const COEFFICIENTS: usize = 12;
 
 /// Threads of a block of [`mattes_fold`]: one warp per coefficient of a map.
-pub const FOLD_THREADS: u32 = NUMBERS as u32 * WIDTH;
+pub const FOLD_THREADS: u32 = COEFFICIENTS as u32 * WARP;
 
 /// [`BLOCK`]s of rows that a thread block of [`mattes_fold`] folds.
-pub const FOLDS: u32 = NUMBERS as u32;
+pub const BLOCKS_PER_FOLD: u32 = COEFFICIENTS as u32;
 
-/// Sums rows, with windows for the moving image. Thread blocks of (32, rows), at most 1024 threads, with `table_words`
-/// words of dynamic shared memory; any number of blocks along x.
+/// Sums rows, with windows for the moving image. Thread blocks of ([`WARP`], rows), at most 1024 threads, with
+/// `table_words` words of dynamic shared memory; any number of blocks along x.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, with the moving image's padding; every size is at least 1, bins are
@@ -84,11 +80,11 @@ unsafe fn sum_rows<T: Table, const BOTH: bool>(p: &MattesSlope, table: T) {
         // Two at a time, so that the reads overlap.
         // SAFETY: the voxels are in the fixed image.
         unsafe {
-            while x + WIDTH < width {
-                let (a, b) = (read(x), read(x + WIDTH));
+            while x + WARP < width {
+                let (a, b) = (read(x), read(x + WARP));
                 a.add::<T, BOTH>(p, table, x, &mut sums);
-                b.add::<T, BOTH>(p, table, x + WIDTH, &mut sums);
-                x += 2 * WIDTH;
+                b.add::<T, BOTH>(p, table, x + WARP, &mut sums);
+                x += 2 * WARP;
             }
             if x < width {
                 read(x).add::<T, BOTH>(p, table, x, &mut sums);
@@ -178,21 +174,21 @@ unsafe fn store_folded(p: &MattesSlope, row: u32, sums: &RowSums) {
     // Bits 16, 8 and 4 of the lane number are the bits of the number of its sum, lowest first. e and f are in two
     // groups of lanes each.
     let number = lane >> 4 | (lane >> 3 & 1) << 1 | (lane >> 2 & 1) << 2;
-    if lane & 3 == 0 && number < SUMS as u32 {
+    if lane & 3 == 0 && number < SUMS_PER_ROW as u32 {
         // SAFETY: there are six numbers for each row.
-        unsafe { p.rows.set(SUMS * row as usize + number as usize, all) };
+        unsafe { p.rows.set(SUMS_PER_ROW * row as usize + number as usize, all) };
     }
 }
 
 /// Folds the rows' sums to the derivative by the map's twelve coefficients. Thread blocks of [`FOLD_THREADS`], one for
-/// each [`FOLDS`] [`BLOCK`]s of rows.
+/// each [`BLOCKS_PER_FOLD`] [`BLOCK`]s of rows.
 ///
 /// # Safety
 /// The slices are as long as their documentation says; the height is at least 1.
 #[kernel]
 pub unsafe fn mattes_fold(p: MattesFold) {
-    let (lane, me) = (warp::lane_id(), thread_number() / WIDTH);
-    let block = block_idx_x() * FOLDS + me;
+    let (lane, me) = (warp::lane_id(), warp_number());
+    let block = block_idx_x() * BLOCKS_PER_FOLD + me;
     let row = block * BLOCK as u32 + lane;
     // SAFETY: by this function's contract; whole warps and, at last, all threads of the block.
     unsafe {
@@ -214,7 +210,7 @@ pub unsafe fn mattes_fold(p: MattesFold) {
         store_row(0, a);
         store_row(4, b);
         store_row(8, c);
-        if is_last(p.done, 0) {
+        if is_last(p.done, 0, grid_dim_x) {
             let read = |block: u32| p.blocks.load_relaxed((me * p.blocks_len + block) as usize);
             let sum = fold(lane_sum(p.blocks_len, read, |_, _| (), |sum| sum));
             if lane == 0 {
@@ -231,6 +227,6 @@ pub unsafe fn mattes_fold(p: MattesFold) {
 #[inline(always)]
 unsafe fn row_sums(p: &MattesFold, row: u32) -> RowSums {
     // SAFETY: there are six numbers for each row.
-    let sum = |i: usize| unsafe { p.rows.get_cached(SUMS * row as usize + i) };
+    let sum = |i: usize| unsafe { p.rows.get_cached(SUMS_PER_ROW * row as usize + i) };
     RowSums { ones: [sum(0), sum(1), sum(2)], xs: [sum(3), sum(4), sum(5)] }
 }

@@ -2,19 +2,18 @@
 //! [`crate::math::mattes`]. Every counter is left at 0 for the next evaluation.
 
 use crate::kernels::ordered::{fold, lane_sum};
-use crate::kernels::{each_of, is_last, thread_number};
-use crate::math::entropy::LANES;
+use crate::kernels::{WARP, each_of, is_last, thread_number};
 use crate::math::mattes;
 use crate::params::MattesValue;
 use cuda_std::shared::SharedSlice;
-use cuda_std::thread::{block_idx_x, block_idx_y, block_idx_z, index_1d, sync_threads};
+use cuda_std::thread::{block_idx_x, block_idx_y, block_idx_z, grid_dim_x, index_1d, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
 
 /// Threads of a block.
 pub const THREADS: u32 = 128;
 
 /// Fixed bins over which a thread of [`mattes_marginals`] sums.
-pub const ROWS: u32 = 16;
+pub const BINS_PER_THREAD: u32 = 16;
 
 /// Numbers of a transform's result: see [`MattesValue::results`].
 pub const RESULTS: usize = 2;
@@ -23,7 +22,7 @@ pub const RESULTS: usize = 2;
 const MOST_BINS: usize = 1024;
 
 /// Sums the weights of each moving bin. One thread per moving bin along x, in thread blocks of [`THREADS`] threads. The
-/// y of the grid covers the fixed bins, [`ROWS`] per thread, and z is the number of the transform.
+/// y of the grid covers the fixed bins, [`BINS_PER_THREAD`] per thread, and z is the number of the transform.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
@@ -35,8 +34,8 @@ pub unsafe fn mattes_marginals(p: MattesValue) {
         return;
     }
     let first = column + moving_bins * fixed_bins * number;
-    let (mut row, mut sum) = (block_idx_y() * ROWS, 0);
-    let end = if row + ROWS < fixed_bins { row + ROWS } else { fixed_bins };
+    let (mut row, mut sum) = (block_idx_y() * BINS_PER_THREAD, 0);
+    let end = if row + BINS_PER_THREAD < fixed_bins { row + BINS_PER_THREAD } else { fixed_bins };
     while row < end {
         // SAFETY: within the bins.
         sum += unsafe { p.counts.get((first + moving_bins * row) as usize) };
@@ -69,14 +68,14 @@ pub unsafe fn mattes_value(p: MattesValue) {
     sync_threads();
     // SAFETY: by this function's contract; whole warps and, at last, all threads of the block.
     unsafe {
-        if thread_number() < LANES as u32 {
+        if thread_number() < WARP {
             sum_row(&p, ratios);
         }
         if number == 0 {
             fill_table(&p, ratios);
         }
-        if is_last(p.done, number) {
-            if thread_number() < LANES as u32 {
+        if is_last(p.done, number, grid_dim_x) {
+            if thread_number() < WARP {
                 sum_rows(&p);
             }
             sync_threads();

@@ -1,71 +1,61 @@
 //! Adds up the partial sums over pairs to sums over samples, and these to the results of a group.
 
 use super::sample::voxel;
-use super::{BLOCK, RESULTS};
+use super::{BLOCK, FromParams, RESULTS};
 use crate::kernels::ordered::fold;
-use crate::kernels::thread_number;
-use crate::math::viola::{CHUNK, Joint, Own, Product, SEGMENT, STRETCH, Sums, by_map};
+use crate::kernels::{WARP, is_last, thread_number};
+use crate::math::viola::{
+    CHUNKS_PER_SEGMENT, JointGaussian, Product, SAMPLES_PER_CHUNK, SEGMENTS_PER_STRETCH, Sums, by_map,
+};
 use crate::params::Viola;
-use cuda_std::thread::{block_idx_x, device_fence, sync_threads};
-use cuda_std::{kernel, shared_slice, warp};
+use cuda_std::thread::block_idx_x;
+use cuda_std::{kernel, warp};
 
 /// The number of sums that are kept per 32 slots: three of logarithms and twelve of derivatives.
 pub const FOLDED: u32 = 15;
 
 /// Numbers that are read together, so that the reads overlap.
-const TOGETHER: u32 = 16;
+const READS_AT_ONCE: u32 = 16;
 
-macro_rules! entries {
-    ($($name:ident: $slope:literal, $joint:ident;)*) => {$(
-        /// Adds up the sums of each slot of B, after [`viola_sums`](super::sums::viola_sums) or a sibling. Thread
-        /// blocks of [`BLOCK`] threads, one per block of slots.
-        ///
-        /// # Safety
-        /// The slices are as long as their documentation says.
-        #[kernel]
-        pub unsafe fn $name(p: Viola) {
-            // SAFETY: by this function's contract.
-            unsafe { finish_b::<$slope, _>(&p, entries!(@ $joint, p)) }
-        }
-    )*};
-    (@ Product, $p:ident) => { Product };
-    (@ Own, $p:ident) => { Own { u: $p.joint[0], v: $p.joint[1] } };
-}
-
+// Whether there are sums for the derivative; joint window.
 entries! {
-    viola_finish: false, Product;
-    viola_finish_slope: true, Product;
-    viola_finish_slope_own: true, Own;
+    "Adds up the sums of each slot of B, after [`viola_densities`](super::densities::viola_densities) or a sibling. \
+     Thread blocks of [`BLOCK`] threads, one per block of slots.",
+    finish_densities;
+    viola_finish_densities: false, Product;
+    viola_finish_densities_slope: true, Product;
+    viola_finish_densities_slope_joint_gaussian: true, JointGaussian;
 }
 
 /// This thread's slot.
-struct Here {
+struct ThreadSlot {
     group: u32,
     slot: u32,
     /// The index of its partial sums among those of a part and kind.
-    place: u32,
+    partial: u32,
 }
 
 /// # Safety
 /// The launch has at most as many blocks as `blocks` from `first_block` on.
 #[inline(always)]
-unsafe fn here(p: &Viola) -> Here {
+unsafe fn thread_slot(p: &Viola) -> ThreadSlot {
     // SAFETY: the caller says that there is this block.
     let [start, group] = unsafe { p.blocks.get((p.first_block + block_idx_x()) as usize) };
-    Here { group, slot: start + thread_number(), place: block_idx_x() * BLOCK + thread_number() }
+    ThreadSlot { group, slot: start + thread_number(), partial: block_idx_x() * BLOCK + thread_number() }
 }
 
 /// # Safety
 /// As the kernels; all threads of the block call it.
 #[inline(always)]
-unsafe fn finish_b<const SLOPE: bool, J: Joint>(p: &Viola, joint: J) {
+unsafe fn finish_densities<const SLOPE: bool, J: FromParams>(p: &Viola) {
+    let joint = J::from_params(p);
     // SAFETY: the launch has a block for each block of slots of B.
-    let Here { group, slot, place } = unsafe { here(p) };
+    let ThreadSlot { group, slot, partial } = unsafe { thread_slot(p) };
     // SAFETY: blocks name groups that there are.
     let [_, a_len, b, b_len] = unsafe { p.groups.get(group as usize) };
-    let kinds = if SLOPE { super::sums::SLOPE } else { super::sums::VALUE };
-    // SAFETY: `kind` is below `kinds`, and `place` is this thread's slot of the launch.
-    let sum = |kind: u32| unsafe { total(p, kinds, kind, place, a_len) };
+    let kinds = if SLOPE { super::densities::SLOPE_SUMS } else { super::densities::VALUE_SUMS };
+    // SAFETY: `kind` is below `kinds`, and `partial` is this thread's slot of the launch.
+    let sum = |kind: u32| unsafe { total(p, kinds, kind, partial, a_len) };
     // SAFETY: slots of blocks have slopes, which `viola_sample` wrote.
     let [x, y, z, inside] = unsafe { p.slopes.get(slot as usize) };
     let inside = inside > 0.0;
@@ -74,7 +64,7 @@ unsafe fn finish_b<const SLOPE: bool, J: Joint>(p: &Viola, joint: J) {
         (sums.slope_v, sums.slope_joint) = (sum(3), sum(4));
     }
     let logarithms = sums.logarithms();
-    let folded = FOLDED * (slot / 32);
+    let folded = FOLDED * (slot / WARP);
     for n in 0..3 {
         // SAFETY: whole warps come here; `folded` and the numbers after it are those of the warp's 32 slots.
         unsafe { fold_to(p, folded + n, if inside { logarithms[n as usize] } else { 0.0 }) };
@@ -89,55 +79,59 @@ unsafe fn finish_b<const SLOPE: bool, J: Joint>(p: &Viola, joint: J) {
         unsafe { fold_derivatives(p, slot, coefficient, [x, y, z]) };
     }
     // SAFETY: all threads of the block come here, and the host left the counter at 0.
-    if unsafe { is_last(p, group, b_len) } {
+    if unsafe { is_last(p.done, group, || blocks(b_len)) } {
         // SAFETY: this is the last block of B.
         unsafe { add_logarithms(p, group, b, b_len) };
     }
 }
 
-/// Adds up the sums of each slot of A, after [`viola_pull`](super::pull::viola_pull) or a sibling. Thread blocks of
-/// [`BLOCK`] threads, one per block of slots.
+/// Adds up the sums of each slot of A, after [`viola_derivatives`](super::derivatives::viola_derivatives) or a sibling.
+/// Thread blocks of [`BLOCK`] threads, one per block of slots.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
 #[kernel]
-pub unsafe fn viola_finish_pull(p: Viola) {
+pub unsafe fn viola_finish_derivatives(p: Viola) {
     // SAFETY: the launch has a block for each block of slots of A.
-    let Here { group, slot, place } = unsafe { here(&p) };
+    let ThreadSlot { group, slot, partial } = unsafe { thread_slot(&p) };
     // SAFETY: blocks name groups that there are.
     let [a, a_len, b, b_len] = unsafe { p.groups.get(group as usize) };
     // SAFETY: slots of blocks have slopes, which `viola_sample` wrote.
     let [x, y, z, inside] = unsafe { p.slopes.get(slot as usize) };
-    // SAFETY: `viola_pull` leaves sums of one kind, and `place` is this thread's slot of the launch.
-    let sum = unsafe { total(&p, 1, 0, place, b_len) };
+    // SAFETY: `viola_derivatives` leaves sums of one kind, and `partial` is this thread's slot of the launch.
+    let sum = unsafe { total(&p, 1, 0, partial, b_len) };
     // SAFETY: whole warps come here, each with its 32 slots.
     unsafe { fold_derivatives(&p, slot, if inside > 0.0 { sum } else { 0.0 }, [x, y, z]) };
     // SAFETY: all threads of the block come here, and the last block of B left the counter at 0.
-    if unsafe { is_last(&p, group, a_len) } && thread_number() < 12 {
+    if unsafe { is_last(p.done, group, || blocks(a_len)) } && thread_number() < 12 {
         let kind = 3 + thread_number();
         // SAFETY: `kind` is below `FOLDED`; B was finished by an earlier launch, and this is the last block of A.
-        let of_b = unsafe { add_folded(&p, 0.0, kind, b, b_len) };
+        let over_b = unsafe { add_folded(&p, 0.0, kind, b, b_len) };
         // SAFETY: as above.
-        let sum = unsafe { add_folded(&p, of_b, kind, a, a_len) };
+        let sum = unsafe { add_folded(&p, over_b, kind, a, a_len) };
         // SAFETY: `2 + kind` is below `RESULTS`; this thread alone writes the number.
         unsafe { p.results.set(group as usize * RESULTS + 2 + kind as usize, sum) };
+        if thread_number() == 0 {
+            // SAFETY: every block of A has counted itself.
+            unsafe { p.done.set(group as usize, 0) };
+        }
     }
 }
 
 /// Returns a slot's sum over a set of `len` samples, from the sums over the set's parts.
 ///
 /// # Safety
-/// The partial sums have `kinds` kinds, and `place` is below the launch's slots.
+/// The partial sums have `kinds` kinds, and `partial` is below the launch's slots.
 #[inline(always)]
-unsafe fn total(p: &Viola, kinds: u32, kind: u32, place: u32, len: u32) -> f64 {
-    let parts = (len.div_ceil(CHUNK as u32) * CHUNK as u32).div_ceil(p.part);
-    let of_stretch = (STRETCH * SEGMENT * CHUNK) as u32 / p.part;
+unsafe fn total(p: &Viola, kinds: u32, kind: u32, partial: u32, len: u32) -> f64 {
+    let parts = (len.div_ceil(SAMPLES_PER_CHUNK as u32) * SAMPLES_PER_CHUNK as u32).div_ceil(p.part);
+    let parts_per_stretch = (SEGMENTS_PER_STRETCH * CHUNKS_PER_SEGMENT * SAMPLES_PER_CHUNK) as u32 / p.part;
     let (mut all, mut part) = (0.0, 0);
     while part < parts {
         let (mut stretch, mut n) = (0.0, 0);
-        while n < of_stretch && part < parts {
+        while n < parts_per_stretch && part < parts {
             // SAFETY: `part` is below the set's parts and `kind` below `kinds`, for each of which there are `stride` sums.
-            stretch += unsafe { p.partials.get(((part * kinds + kind) * p.stride + place) as usize) };
+            stretch += unsafe { p.partials.get(((part * kinds + kind) * p.stride + partial) as usize) };
             (n, part) = (n + 1, part + 1);
         }
         all += stretch;
@@ -168,7 +162,7 @@ unsafe fn fold_derivatives(p: &Viola, slot: u32, coefficient: f64, slope: [f32; 
     // SAFETY: a slot of a block.
     let [xy, z, _, _] = unsafe { p.slots.get(slot as usize) };
     let voxel = voxel(xy, z);
-    let folded = FOLDED * (slot / 32) + 3;
+    let folded = FOLDED * (slot / WARP) + 3;
     for row in 0..3 {
         for column in 0..4 {
             let number = by_map(coefficient, slope, voxel, row, column);
@@ -178,35 +172,14 @@ unsafe fn fold_derivatives(p: &Viola, slot: u32, coefficient: f64, slope: [f32; 
     }
 }
 
-/// Returns whether this thread block is the last of its group's set, of `len` samples, to call this function. The last
-/// block sees everything that the others wrote before their calls.
-///
-/// # Safety
-/// All threads of the block call this function, and `done[group]` was 0 at launch.
+/// The blocks of slots of a set of `len` samples.
 #[inline(always)]
-unsafe fn is_last(p: &Viola, group: u32, len: u32) -> bool {
-    let last = shared_slice![u32; 1];
-    device_fence();
-    sync_threads();
-    if thread_number() == 0 {
-        // SAFETY: the group has a counter.
-        let before = unsafe { p.done.fetch_add(group as usize, 1) };
-        let blocks = if len > 0 { len.div_ceil(BLOCK) } else { 1 };
-        let is_last = before + 1 == blocks;
-        // SAFETY: one word, thread 0's until the barrier.
-        unsafe { last.store(0, u32::from(is_last)) };
-        if is_last {
-            // SAFETY: every block of the set has counted itself.
-            unsafe { p.done.set(group as usize, 0) };
-        }
-    }
-    sync_threads();
-    device_fence();
-    // SAFETY: thread 0 stored it before the barrier.
-    unsafe { last.load(0) == 1 }
+fn blocks(len: u32) -> u32 {
+    if len > 0 { len.div_ceil(BLOCK) } else { 1 }
 }
 
-/// Writes the sums of the logarithms and the numbers of samples inside, and resets the counts to 0.
+/// Writes the sums of the logarithms and the numbers of samples inside, and resets the counts and the counter of the
+/// blocks to 0.
 ///
 /// # Safety
 /// The last block of B calls it.
@@ -226,6 +199,9 @@ unsafe fn add_logarithms(p: &Viola, group: u32, b: u32, b_len: u32) {
             p.results.set(result + me as usize, f64::from(p.counts.load_relaxed(count)));
             p.counts.set(count, 0);
         }
+    } else if me == 5 {
+        // SAFETY: every block of B has counted itself.
+        unsafe { p.done.set(group as usize, 0) };
     }
 }
 
@@ -236,21 +212,21 @@ unsafe fn add_logarithms(p: &Viola, group: u32, b: u32, b_len: u32) {
 /// The set begins at slot `start`, `kind` is below [`FOLDED`], and the last block of the set calls it.
 #[inline(always)]
 unsafe fn add_folded(p: &Viola, mut sum: f64, kind: u32, start: u32, len: u32) -> f64 {
-    let (mut at, end) = (start / 32, start / 32 + len.div_ceil(32));
+    let (mut at, end) = (start / WARP, start / WARP + len.div_ceil(WARP));
     while at < end {
-        let mut numbers = [0.0; TOGETHER as usize];
-        for n in 0..TOGETHER {
+        let mut numbers = [0.0; READS_AT_ONCE as usize];
+        for n in 0..READS_AT_ONCE {
             if at + n < end {
-                // SAFETY: below the end of the set, whose slots have `FOLDED` numbers for each 32.
+                // SAFETY: below the end of the set, whose slots have `FOLDED` numbers for each warp.
                 numbers[n as usize] = unsafe { p.folded.load_relaxed((FOLDED * (at + n) + kind) as usize) };
             }
         }
-        for n in 0..TOGETHER {
+        for n in 0..READS_AT_ONCE {
             if at + n < end {
                 sum += numbers[n as usize];
             }
         }
-        at += TOGETHER;
+        at += READS_AT_ONCE;
     }
     sum
 }

@@ -6,20 +6,37 @@
 //! an evaluation:
 //!
 //! 1. [`sample`] interpolates the moving image.
-//! 2. [`sums`] sums over A for each slot of B.
+//! 2. [`densities`] computes the densities at each slot of B, by sums over A.
 //! 3. [`finish`] adds up the logarithms and, for the derivative, computes the weights.
-//! 4. For the derivative, [`pull`] sums over B for each slot of A.
+//! 4. For the derivative, [`derivatives`] computes the derivative by each slot of A, by sums over B.
 //! 5. For the derivative, [`finish`] adds it up.
 //!
 //! Launches 2 and 4 split the set that is summed over into parts, along y of the grid.
 
+/// Defines kernels with a common description. Each calls the given function, with the generic arguments listed.
+macro_rules! entries {
+    ($description:literal, $function:ident; $($name:ident: $($argument:tt),+;)+) => {$(
+        #[doc = $description]
+        ///
+        /// # Safety
+        /// The slices are as long as their documentation says.
+        #[cuda_std::kernel]
+        pub unsafe fn $name(p: Viola) {
+            // SAFETY: by this function's contract.
+            unsafe { $function::<$($argument),+>(&p) }
+        }
+    )+};
+}
+
+pub mod densities;
+pub mod derivatives;
 pub mod finish;
-pub mod pull;
 pub mod sample;
-pub mod sums;
 pub mod tile;
 
-use crate::math::viola::CHUNK;
+use crate::kernels::WARP;
+use crate::math::pair_distance::FarJointWindow;
+use crate::math::viola::{JointGaussian, Product, SAMPLES_PER_CHUNK};
 use crate::params::Viola;
 use cuda_std::thread::{block_idx_x, block_idx_y};
 
@@ -32,6 +49,26 @@ pub const EMPTY: u32 = 1 << 31;
 /// Numbers of a group's result: the sums of the logarithms of A_u, A_v and A_uv, the samples of A and of B inside, and the
 /// derivatives by the twelve coefficients of the map.
 pub const RESULTS: usize = 17;
+
+/// A joint window, made from a kernel's parameters.
+trait FromParams: FarJointWindow {
+    fn from_params(p: &Viola) -> Self;
+}
+
+impl FromParams for Product {
+    #[inline(always)]
+    fn from_params(_: &Viola) -> Self {
+        Self
+    }
+}
+
+impl FromParams for JointGaussian {
+    #[inline(always)]
+    fn from_params(p: &Viola) -> Self {
+        let [u, v] = p.joint;
+        Self { u, v }
+    }
+}
 
 /// The tile of slots of a thread block, and the part of the other set that it sums over.
 struct Part {
@@ -52,7 +89,7 @@ struct Part {
 /// The launch has no more tiles than `blocks` from `first_block` on.
 #[inline(always)]
 unsafe fn part<const R: usize>(p: &Viola, tiles: usize) -> Option<Part> {
-    let width = 32 * R as u32;
+    let width = WARP * R as u32;
     let place = block_idx_x() * width;
     // SAFETY: the caller says that there is this block.
     let [start, group] = unsafe { p.blocks.get((p.first_block + place / BLOCK) as usize) };
@@ -61,7 +98,7 @@ unsafe fn part<const R: usize>(p: &Viola, tiles: usize) -> Option<Part> {
     let (set, len, other, other_len) = if tiles == 0 { (b, b_len, a, a_len) } else { (a, a_len, b, b_len) };
     let tile = start + place % BLOCK;
     let skip = block_idx_y() * p.part;
-    let rounded = other_len.div_ceil(CHUNK as u32) * CHUNK as u32;
+    let rounded = other_len.div_ceil(SAMPLES_PER_CHUNK as u32) * SAMPLES_PER_CHUNK as u32;
     // For parts beyond the end the difference wraps, and `end` is not used.
     let end = if rounded.wrapping_sub(skip) < p.part { rounded } else { skip + p.part };
     (tile < set + len && skip < rounded).then_some(Part { tile, first: other + skip, end: other + end, out: place })

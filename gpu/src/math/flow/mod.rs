@@ -127,15 +127,15 @@ pub fn voxel_force(score: Score, gradient: [f32; 3], per_square: [f32; 3]) -> Vo
     }
 }
 
-/// Returns `sum + weight * pull`, for a component of a force or for a precision.
+/// Returns `sum + weight * number`, for a component of a force or for a precision.
 #[inline(always)]
-pub fn added(sum: f32, pull: f32, weight: f32) -> f32 {
-    pull.mul_add(weight, sum)
+pub fn added(sum: f32, number: f32, weight: f32) -> f32 {
+    number.mul_add(weight, sum)
 }
 
 /// A displacement that is known from a landmark and not from the images.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Known {
+pub struct KnownDisplacement {
     /// The displacement, in voxels.
     pub displacement: [f32; 3],
     /// 1 / variance of each component, mm^-2.
@@ -151,17 +151,17 @@ pub struct Known {
 /// voxels determines by how much all steps are shortened. Displacements, differences and `limit` are in voxels.
 #[inline(always)]
 pub fn with_landmark(
-    pull: VoxelForce,
+    force: VoxelForce,
     displacement: [f32; 3],
-    known: Known,
+    known: KnownDisplacement,
     squares: [f32; 3],
     (weight, limit): (f32, f32),
 ) -> VoxelForce {
     let way = |i: usize| known.displacement[i] - displacement[i];
     let square = |i: usize| way(i) * way(i) * squares[i];
     let precision = known.precision * (square(0) + square(1) + square(2)).mul_add(known.precision, 1.0) * weight;
-    let force = |i: usize| at_least(at_most(way(i), limit), -limit).mul_add(precision, pull.force[i]);
-    VoxelForce { force: [force(0), force(1), force(2)], precision: pull.precision + precision }
+    let component = |i: usize| at_least(at_most(way(i), limit), -limit).mul_add(precision, force.force[i]);
+    VoxelForce { force: [component(0), component(1), component(2)], precision: force.precision + precision }
 }
 
 /// Returns the displacement of the update field, in voxels, from the sums of forces and precisions around a voxel. It
@@ -248,7 +248,7 @@ const AROUND: u32 = 2;
 
 /// Returns whether a determinant of the Jacobian is outside the limits, or NaN.
 #[inline(always)]
-pub fn unusual(determinant: f32, [low, high]: [f32; 2]) -> bool {
+pub fn outside_limits(determinant: f32, [low, high]: [f32; 2]) -> bool {
     !(determinant >= low && determinant <= high)
 }
 

@@ -8,7 +8,7 @@ mod table;
 use crate::error::Setting;
 use crate::image::StoredImage;
 use crate::{Error, Result};
-pub use gpu::math::flow::Known;
+pub use gpu::math::flow::KnownDisplacement;
 use gpu::math::interpolate;
 use gpu::params::{Affine, VectorMaps};
 use std::f64::consts::TAU;
@@ -41,7 +41,7 @@ pub struct FlowLevel<'a> {
     pub from: Option<[[f32; 3]; 2]>,
     /// The metrics of every channel, one or more.
     pub compare: &'a [Compare],
-    /// The side of the blocks of a [`Half`], in mm. Blocks are never smaller than a voxel.
+    /// The side of the blocks of a [`Halves`], in mm. Blocks are never smaller than a voxel.
     pub block_mm: f64,
     /// Landmarks, which have forces whichever half of the images counts. Sorted by voxel, at most one for each.
     pub landmarks: &'a [FlowLandmark],
@@ -59,7 +59,7 @@ impl FlowLevel<'_> {
 pub struct FlowLandmark {
     /// Its index in memory.
     pub voxel: u32,
-    pub known: Known,
+    pub known: KnownDisplacement,
 }
 
 /// A metric.
@@ -94,7 +94,7 @@ pub struct Measured {
 pub enum Score {
     /// The tables of [`gpu::math::flow::score`].
     Joint { scores: Vec<f32>, information: Vec<f32> },
-    /// The local means of the last [`Climb::agreement`].
+    /// The local means of the last [`FieldOptimizer::agreement`].
     Local,
 }
 
@@ -103,7 +103,7 @@ pub type WeightedScore = (Score, f64);
 
 /// Which voxels of the fixed image count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Half {
+pub enum Halves {
     Both,
     /// Those of one colour of a chessboard of blocks ([`gpu::math::flow::half`]).
     First,
@@ -111,7 +111,7 @@ pub enum Half {
     Second,
 }
 
-impl Half {
+impl Halves {
     /// As [`gpu::params::FlowImages::halves`].
     fn number(self) -> u32 {
         match self {
@@ -126,7 +126,7 @@ impl Half {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FlowStep {
     /// The voxels that have forces.
-    pub half: Half,
+    pub half: Halves,
     /// The standard deviation of the normal prior of a voxel's displacement, in mm.
     pub prior_mm: f64,
     /// Standard deviations in mm of two Gaussians, 0 for none. The first smooths forces and precisions, the second the
@@ -168,13 +168,13 @@ pub struct FlowInverse {
 
 /// The optimisation of displacement fields ([`gpu::math::field`]) between two images: of one field, or of two that
 /// meet.
-pub trait Climb {
+pub trait FieldOptimizer {
     /// Measures how well the images agree with the present field, over the voxels of a half. Returns one result per
     /// channel and metric of [`FlowLevel::compare`].
     ///
     /// # Errors
     /// [`crate::Error::Device`] if the device fails.
-    fn agreement(&mut self, half: Half) -> Result<Vec<Agreement>>;
+    fn agreement(&mut self, half: Halves) -> Result<Vec<Agreement>>;
 
     /// Makes a step: computes the update field v ([`gpu::math::flow::update`]), and replaces the field u by v + u(x +
     /// v), smoothed. `scores` has one for each agreement; their forces and precisions are added up.
@@ -184,14 +184,14 @@ pub trait Climb {
     fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()>;
 
     /// Makes at most `most` steps that maximise one relation per channel, each times its weight. Gives the same result
-    /// as [`Climb::agreement`] over all voxels, [`Table`] and [`Climb::step`] in turn, but without a wait for the host
-    /// in each step. `go_on` is called with the values before each step, and returns whether to make it; it is also
-    /// called after the last step. Returns `false` if nothing was done, because there are other metrics than joint
-    /// histograms or because this would not be faster.
+    /// as [`FieldOptimizer::agreement`] over all voxels, [`Table`] and [`FieldOptimizer::step`] in turn, but without a
+    /// wait for the host in each step. `go_on` is called with the values before each step, and returns whether to make
+    /// it; it is also called after the last step. Returns `false` if nothing was done, because there are other metrics
+    /// than joint histograms or because this would not be faster.
     ///
     /// # Errors
     /// [`crate::Error::Device`] if the device fails, and the errors of `go_on`.
-    fn climb(
+    fn maximise(
         &mut self,
         _relations: &[(Relation, f64)],
         _step: &FlowStep,
@@ -224,7 +224,7 @@ pub trait Climb {
 }
 
 /// A displacement field on the grid of the fixed image.
-pub trait Flow: Climb {
+pub trait Flow: FieldOptimizer {
     /// Continues at another level.
     ///
     /// # Errors
@@ -259,7 +259,7 @@ pub trait Flow: Climb {
     /// [`crate::Error::Device`] if the device's memory does not suffice.
     fn vectors(&mut self, maps: &VectorMaps) -> Result<Vec<[f32; 3]>>;
 
-    /// The determinant of the Jacobian at every voxel: see [`Climb::jacobian_range`].
+    /// The determinant of the Jacobian at every voxel: see [`FieldOptimizer::jacobian_range`].
     ///
     /// # Errors
     /// [`crate::Error::Device`] if the device fails.
@@ -283,7 +283,7 @@ pub trait Flow: Climb {
 /// Two displacement fields on one grid in the middle, from where each leads to one of the images. Each field moves by
 /// the forces of its own image, which is compared with the other image as resampled through the other field. Agreements
 /// and scores are listed for the first field and then for the second.
-pub trait FlowPair: Climb {
+pub trait FlowPair: FieldOptimizer {
     /// Continues at another level. The moving images of the two levels are the two images. The fixed images and their
     /// masks, on the grid in the middle, are replaced by the image that the other field gives. The masks must have a
     /// number for each voxel.
@@ -308,7 +308,7 @@ pub trait FlowPair: Climb {
     fn fields(&mut self) -> Result<[Vec<f32>; 2]>;
 }
 
-/// The most rounds of relaxation of a field: see [`Climb::relax`].
+/// The most rounds of relaxation of a field: see [`FieldOptimizer::relax`].
 pub(crate) const RELAXED_ROUNDS: u32 = 500;
 
 /// Returns the planes of a field with padding.

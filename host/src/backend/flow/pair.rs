@@ -1,6 +1,6 @@
 //! Two displacement fields that meet in the middle.
 
-use super::{Agreement, Climb, Flow, FlowLevel, FlowPair, FlowStep, Half, WeightedScore};
+use super::{Agreement, FieldOptimizer, Flow, FlowLevel, FlowPair, FlowStep, Halves, WeightedScore};
 use crate::Result;
 
 /// A flow whose resampled images can serve as the fixed images of another flow on the same grid.
@@ -24,8 +24,8 @@ impl<F: ResamplesInto> Pair<F> {
     }
 }
 
-impl<F: ResamplesInto> Climb for Pair<F> {
-    fn agreement(&mut self, half: Half) -> Result<Vec<Agreement>> {
+impl<F: ResamplesInto> FieldOptimizer for Pair<F> {
+    fn agreement(&mut self, half: Halves) -> Result<Vec<Agreement>> {
         let [one, two] = &mut self.flows;
         one.resample_into(two)?;
         two.resample_into(one)?;

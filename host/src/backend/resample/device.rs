@@ -5,7 +5,7 @@ use crate::backend::image::device::Images;
 use crate::backend::queue::{Memory, Queue, Shape, kernels};
 use crate::image::CubicImage;
 use crate::{Result, Volume};
-use gpu::kernels::resample;
+use gpu::kernels::{WARP, resample};
 use gpu::math::interpolate::Interpolator;
 use gpu::params::{self, Affine};
 
@@ -36,7 +36,7 @@ pub fn resample<Q: Queue>(
         unused: 0,
     };
     let [x, y, z] = params.size;
-    let shape = Shape { grid: [x.div_ceil(32), y.div_ceil(4), z], block: [32, 4, 1], shared_bytes: 0 };
+    let shape = Shape { grid: [x.div_ceil(WARP), y.div_ceil(4), z], block: [WARP, 4, 1], shared_bytes: 0 };
     // SAFETY: the memory is as long as the sizes say and lives until the download is done.
     unsafe { queue.launch(&RESAMPLE, shape, params)? };
     queue.download(&out, size.iter().product())

@@ -118,13 +118,13 @@ impl Costs<'_> {
     /// several, the first.
     fn best(&self, search: &Search, near: [f32; 3], weights: [f32; 3]) -> [i32; 3] {
         let [width, height, _] = search.reach.map(|reach| 2 * reach + 1);
-        let pull = |axis: usize, at: usize| {
+        let coupling = |axis: usize, at: usize| {
             search::coupling_cost(weights[axis], at as i32 - search.reach[axis] as i32, near[axis])
         };
-        let along_x: Vec<_> = (0..width).map(|dx| pull(0, dx)).collect();
+        let along_x: Vec<_> = (0..width).map(|dx| coupling(0, dx)).collect();
         let mut best = (f32::INFINITY, 0, 0);
         for (row, &least) in self.least.iter().enumerate() {
-            let across = pull(1, row % height) + pull(2, row / height);
+            let across = coupling(1, row % height) + coupling(2, row / height);
             // No displacement of this row costs less than its least own cost plus the penalty across, also in rounded
             // arithmetic.
             if f32::from(least) + across >= best.0 {
@@ -132,8 +132,8 @@ impl Costs<'_> {
             }
             let costs = &self.all[row * width..][..width];
             let (mut cost, mut at) = (f32::INFINITY, 0);
-            for (dx, (&bits, pull)) in costs.iter().zip(&along_x).enumerate() {
-                let own = f32::from(bits) + pull;
+            for (dx, (&bits, coupling)) in costs.iter().zip(&along_x).enumerate() {
+                let own = f32::from(bits) + coupling;
                 if own < cost {
                     (cost, at) = (own, dx);
                 }

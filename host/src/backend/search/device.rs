@@ -4,7 +4,7 @@ use super::{ROUNDS, Search, WEIGHTS};
 use crate::Result;
 use crate::backend::flow::device::{FLOW_RELAX, launch};
 use crate::backend::queue::{Memory, Queue, Shape, kernels};
-use gpu::kernels::flow::WIDTH;
+use gpu::kernels::WARP;
 use gpu::kernels::search as kernel;
 use gpu::math::interpolate;
 use gpu::params::{self, SearchGrid};
@@ -67,8 +67,8 @@ impl<Q: Queue> OnDevice<'_, Q> {
 
     /// The launch shape with a warp for every cell.
     fn per_cell(&self) -> Shape {
-        let warps = WARPS.min(self.queue.limits().threads / WIDTH).max(1);
-        Shape { grid: [(self.cells() as u32).div_ceil(warps), 1, 1], block: [WIDTH, warps, 1], shared_bytes: 0 }
+        let warps = WARPS.min(self.queue.limits().threads / WARP).max(1);
+        Shape { grid: [(self.cells() as u32).div_ceil(warps), 1, 1], block: [WARP, warps, 1], shared_bytes: 0 }
     }
 
     /// The displacements from the cells of one image to where the other image is most similar.
@@ -91,7 +91,7 @@ impl<Q: Queue> OnDevice<'_, Q> {
                 field: found.view(),
                 relaxed: relaxed.view_mut(),
                 marks: all.view_mut(),
-                unusual: counted.view_mut(),
+                outside_limits: counted.view_mut(),
                 size: self.grid.cells,
                 limits: [0.0; 2],
                 unused: 0,

@@ -3,7 +3,7 @@
 use crate::error::Setting;
 use crate::{Error, Result};
 use gpu::math::log;
-use gpu::math::viola::{Own, Scaled, WIDEST, scale};
+use gpu::math::viola::{JointGaussian, Scaled, WIDEST, scale};
 
 /// sqrt(2 pi).
 const ROOT: f64 = 2.506_628_274_631_000_2;
@@ -52,9 +52,9 @@ impl Sigmas {
     }
 
     /// The joint window, if it is not the product of both windows.
-    pub(crate) fn own(&self) -> Option<Own> {
+    pub(crate) fn joint_gaussian(&self) -> Option<JointGaussian> {
         let square = |own: f64, joint: f64| ((own / joint) * (own / joint)) as f32;
-        self.joint.map(|[u, v]| Own { u: square(self.fixed, u), v: square(self.moving, v) })
+        self.joint.map(|[u, v]| JointGaussian { u: square(self.fixed, u), v: square(self.moving, v) })
     }
 
     /// Minus the logarithms of the windows at their centre, as densities of stored values: fixed, moving and joint.

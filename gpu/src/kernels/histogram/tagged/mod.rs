@@ -10,7 +10,7 @@ mod partial;
 #[cfg(test)]
 mod tests;
 
-pub use partial::{LANES, Partial};
+pub use partial::Partial;
 
 use crate::kernels::histogram::pair::{self, NONE};
 use crate::kernels::{block_threads, thread_number};

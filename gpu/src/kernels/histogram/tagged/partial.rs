@@ -11,14 +11,11 @@
 //! ensure this. Several lanes deliberately write one word, so that the store is a relaxed one: the last one wins,
 //! whichever it is.
 
-use crate::kernels::{block_threads, thread_number};
+use crate::kernels::{WARP, block_warps, each_of, warp_number};
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::sync_threads;
 use cuda_std::warp::{self, ALL, lane_id, sync_warp};
-
-/// Lanes of a warp.
-pub const LANES: u32 = 32;
 
 /// Bits of a word below the tag.
 const TAG: u32 = 27;
@@ -43,7 +40,7 @@ impl<const N: u32> Partial<N> {
 
     /// The number of calls of [`add`](Self::add) after which no counter can exceed [`MOST`](Self::MOST), as each call
     /// adds at most one per lane.
-    pub const ADDS: u32 = Self::MOST / LANES;
+    pub const ADDS: u32 = Self::MOST / WARP;
 
     /// Returns a block's partial histograms of `counters` counters per warp, not yet cleared.
     ///
@@ -54,8 +51,8 @@ impl<const N: u32> Partial<N> {
     pub unsafe fn new(counters: u32) -> Self {
         let len = counters.div_ceil(N);
         // SAFETY: by this function's contract.
-        let words = unsafe { shared::dynamic(0, block_threads() / LANES * len) };
-        Self { words, len, mine: thread_number() / LANES * len }
+        let words = unsafe { shared::dynamic(0, block_warps() * len) };
+        Self { words, len, mine: warp_number() * len }
     }
 
     /// Sets all counters to 0.
@@ -64,12 +61,8 @@ impl<const N: u32> Partial<N> {
     /// All threads of the block call it.
     #[inline(always)]
     pub unsafe fn clear(self) {
-        let mut word = thread_number();
-        while word < self.words.len() {
-            // SAFETY: the word is in bounds, and only this thread uses it between barriers.
-            unsafe { self.words.store(word, 0) };
-            word += block_threads();
-        }
+        // SAFETY: the word is in bounds, and only this thread uses it between barriers.
+        each_of(self.words.len(), |word| unsafe { self.words.store(word, 0) });
         sync_threads();
     }
 
@@ -114,8 +107,7 @@ impl<const N: u32> Partial<N> {
     #[inline(always)]
     pub unsafe fn flush(self, out: DeviceSliceMut<u32>, place: impl Fn(u32) -> u32) {
         sync_threads();
-        let mut word = thread_number();
-        while word < self.len {
+        each_of(self.len, |word| {
             for i in 0..N {
                 // SAFETY: a word of the first warp; between the barriers it and those of the others are this thread's alone.
                 let count = unsafe { self.sum(word, i) };
@@ -124,8 +116,7 @@ impl<const N: u32> Partial<N> {
                     unsafe { out.add(place(N * word + i) as usize, count) };
                 }
             }
-            word += block_threads();
-        }
+        });
         sync_threads();
     }
 

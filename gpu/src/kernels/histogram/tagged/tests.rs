@@ -1,6 +1,7 @@
 //! Tests of the tagged update in the emulator: order of lanes, collisions, and counters filled to their last bit.
 
-use super::partial::{LANES, Partial};
+use super::partial::Partial;
+use crate::kernels::WARP;
 use cuda_std::emulator::{Launch, run};
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::shared;
@@ -38,7 +39,7 @@ fn counts<const N: u32>(filled: u32, rounds: u32, counter: Rounds) -> [u32; COUN
             }
             partial.flush(slice, |counter| counter);
         };
-        run("rounds", &Launch::default().block(WARPS * LANES).shared_bytes(4 * WARPS * words).seed(seed), kernel)
+        run("rounds", &Launch::default().block(WARPS * WARP).shared_bytes(4 * WARPS * words).seed(seed), kernel)
             .unwrap();
         out
     };
@@ -51,7 +52,7 @@ fn counts<const N: u32>(filled: u32, rounds: u32, counter: Rounds) -> [u32; COUN
 /// The result that [`counts`] should return.
 fn expected(filled: u32, rounds: u32, counter: Rounds) -> [u32; COUNTERS as usize] {
     let mut counts = [filled; COUNTERS as usize];
-    let all = (0..rounds).flat_map(|round| (0..LANES).filter_map(move |lane| counter(round, lane)));
+    let all = (0..rounds).flat_map(|round| (0..WARP).filter_map(move |lane| counter(round, lane)));
     all.for_each(|counter| counts[counter as usize] += 1);
     counts.map(|count| WARPS * count)
 }
@@ -76,12 +77,12 @@ fn counters_hold_all_of_their_bits() {
     let all_in_one: Rounds = |_, _| Some(2);
     let all_in_the_other: Rounds = |_, _| Some(5);
     for counter in [all_in_one, all_in_the_other] {
-        let filled = Partial::<1>::MOST - rounds * LANES;
+        let filled = Partial::<1>::MOST - rounds * WARP;
         assert_eq!(
             (Partial::<1>::MOST, counts::<1>(filled, rounds, counter)),
             ((1 << 27) - 1, expected(filled, rounds, counter))
         );
-        let filled = Partial::<2>::MOST - rounds * LANES;
+        let filled = Partial::<2>::MOST - rounds * WARP;
         assert_eq!(
             (Partial::<2>::MOST, counts::<2>(filled, rounds, counter)),
             ((1 << 13) - 1, expected(filled, rounds, counter))

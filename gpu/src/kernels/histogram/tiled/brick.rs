@@ -4,6 +4,7 @@
 //! one word, and the words of a brick are one cache line of 128 bytes. A group is 32 bricks with consecutive numbers: 4
 //! along x, 4 along y and 2 along z. A cell is 4 x 4 x 4 voxels of the moving image.
 
+use crate::kernels::WARP;
 use crate::kernels::sample::Sampler;
 use crate::math::{bin, interpolate};
 use crate::params::{Affine, Tiled};
@@ -16,8 +17,12 @@ pub const SIZE: [u32; 3] = [8, 4, 4];
 pub const VOXELS: u32 = SIZE[0] * SIZE[1] * SIZE[2];
 /// Bricks of a group along x, y and z.
 pub const GROUP: [u32; 3] = [4, 4, 2];
+/// Bricks of a group: one for each lane of the warp that takes the group.
+pub const BRICKS: u32 = GROUP[0] * GROUP[1] * GROUP[2];
 /// Voxels of a cell along each axis.
 pub const CELL: u32 = 4;
+
+const _: () = assert!(BRICKS == WARP && SIZE[0] * SIZE[1] == WARP);
 
 /// Flag in a brick's fourth word, above the bin of the brick's first voxel: every voxel counts.
 const WHOLE: u32 = 1 << 16;
@@ -35,12 +40,12 @@ const SLACK: f32 = 1.0 / 32.0;
 /// The slices are as long as the numbers of groups and the sizes say.
 #[kernel]
 pub unsafe fn lay_bricks(p: Tiled) {
-    let brick = index_1d() / 32;
+    let brick = index_1d() / WARP;
     let [groups_x, groups_y, groups_z] = p.groups;
-    if brick / 32 >= groups_x * groups_y * groups_z {
+    if brick / BRICKS >= groups_x * groups_y * groups_z {
         return;
     }
-    let (group, within, lane) = (brick / 32, brick % 32, warp::lane_id());
+    let (group, within, lane) = (brick / BRICKS, brick % BRICKS, warp::lane_id());
     // SAFETY: there are groups.
     unsafe { core::hint::assert_unchecked(groups_x > 0 && groups_y > 0) };
     let first = [
@@ -81,7 +86,7 @@ pub unsafe fn lay_bricks(p: Tiled) {
             0
         };
         let byte = |plane: usize| (bins[plane] & 0xFF) << (8 * plane);
-        p.bins.set((32 * brick + lane) as usize, byte(0) | byte(1) | byte(2) | byte(3));
+        p.bins.set((WARP * brick + lane) as usize, byte(0) | byte(1) | byte(2) | byte(3));
         if lane == 0 {
             p.masks.set(brick as usize, masks);
             p.bricks.set(brick as usize, [first[0], first[1], first[2], flags | start & 0xFF]);

@@ -3,7 +3,7 @@
 use super::brick::{self, Work};
 use super::counters::{Counters, global};
 use crate::kernels::sample::Sampler;
-use crate::kernels::thread_number;
+use crate::kernels::warp_number;
 use crate::params::{Affine, Tiled};
 use cuda_std::shared::SharedSlice;
 use cuda_std::thread::{block_idx_x, grid_dim_x};
@@ -90,7 +90,7 @@ impl List {
 /// load.
 #[inline(always)]
 pub(super) fn own_rank(first: u32) -> u32 {
-    let (warp, blocks) = (thread_number() / 32, grid_dim_x());
+    let (warp, blocks) = (warp_number(), grid_dim_x());
     // SAFETY: there is a block.
     unsafe { core::hint::assert_unchecked(blocks > 0) };
     first + warp * blocks + (block_idx_x() + 37 * warp) % blocks
@@ -102,7 +102,7 @@ pub(super) unsafe fn choose<S: Sampler, C: Counters>(p: &Tiled, affine: &Affine,
     let there = rank < p.groups[0] * p.groups[1] * p.groups[2];
     // SAFETY: there is this group.
     let group = if there { unsafe { p.order.as_slice().get_cached(rank as usize) } } else { 0 };
-    let brick = 32 * group + warp::lane_id();
+    let brick = brick::BRICKS * group + warp::lane_id();
     // SAFETY: there is this brick.
     let (work, first) = if there { unsafe { brick::work::<S>(p, affine, brick) } } else { (Work::None, [0; 3]) };
     // SAFETY: the whole warp comes here, and the list has room for as many bricks as the block has threads.

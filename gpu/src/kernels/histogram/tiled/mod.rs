@@ -19,9 +19,8 @@ mod list;
 mod samples;
 pub mod strips;
 
-use crate::kernels::batch;
 use crate::kernels::sample::{Cubic, Sampler};
-use crate::kernels::{block_threads, each_of, thread_number};
+use crate::kernels::{WARP, batch, block_warps, each_of, thread_number, warp_number};
 use crate::params::{Affine, Tiled};
 use counters::{Counters, Halves, Words, global};
 use cuda_std::shared::{self, SharedSlice};
@@ -126,11 +125,11 @@ unsafe fn count<S: Sampler, C: Counters>(p: &Tiled) {
         unsafe {
             choose::<S, C>(p, &affine, own_rank(first), list, counters);
             sync_threads();
-            let last = first + block_threads() / 32 * grid_dim_x() >= groups;
+            let last = first + block_warps() * grid_dim_x() >= groups;
             count_round::<S, C>(p, &affine, list, counters, scratch, last);
             sync_threads();
         }
-        first += block_threads() / 32 * grid_dim_x();
+        first += block_warps() * grid_dim_x();
     }
 }
 
@@ -192,7 +191,7 @@ fn clear(words: SharedSlice<u32>) {
 unsafe fn flush<C: Counters>(p: &Tiled, counters: C) {
     let [fixed_bins, moving_bins] = p.images.bins;
     let rows = if C::NARROW { moving_bins.div_ceil(2) } else { moving_bins };
-    let mut row = thread_number() / 32;
+    let mut row = warp_number();
     while row < rows {
         let mut fixed = warp::lane_id();
         while fixed < fixed_bins {
@@ -207,8 +206,8 @@ unsafe fn flush<C: Counters>(p: &Tiled, counters: C) {
                     p.counters.add(global(p, fixed, row + rows), high);
                 }
             }
-            fixed += 32;
+            fixed += WARP;
         }
-        row += block_threads() / 32;
+        row += block_warps();
     }
 }

@@ -4,7 +4,7 @@ use super::brick;
 use super::counters::Counters;
 use super::list::{List, Listed};
 use crate::kernels::sample::Sampler;
-use crate::kernels::{block_threads, thread_number};
+use crate::kernels::{WARP, block_warps, warp_number};
 use crate::math::{affine, bin, interpolate, whole};
 use crate::params::{Affine, Tiled};
 use core::ops::Range;
@@ -22,7 +22,7 @@ pub(super) unsafe fn count_listed<S: Sampler, C: Counters>(
     counters: C,
 ) -> u32 {
     let bias = whole::BIAS.wrapping_mul(p.stride);
-    let i = from + thread_number() / 32;
+    let i = from + warp_number();
     // SAFETY: written before the barrier; the bricks and the counters are there.
     unsafe {
         let checked = |counts, pair| counters.count_if(counts, pair, bias);
@@ -66,14 +66,14 @@ unsafe fn count_bricks<S: Sampler, const CHECKED: bool>(
                 sum += load(&brick, plane).count(p, brick.bins, plane, &count);
                 plane += 1;
             }
-            i += block_threads() / 32;
+            i += block_warps();
         }
         return (i, sum);
     }
     let mut next = read(i);
     while i < range.end {
         let brick = next;
-        i += block_threads() / 32;
+        i += block_warps();
         if i < range.end {
             next = read(i);
         }
@@ -112,7 +112,7 @@ impl Brick {
         // SAFETY: by this function's contract.
         unsafe {
             let (lane, Listed { brick, first: [x, y, z] }) = (warp::lane_id(), list.load(i, !CHECKED));
-            let bins = p.bins.as_slice().get_cached((32 * brick + lane) as usize);
+            let bins = p.bins.as_slice().get_cached((WARP * brick + lane) as usize);
             let mut counted = 0;
             if CHECKED {
                 let [a, b, c, d] = p.masks.as_slice().get_cached(brick as usize);

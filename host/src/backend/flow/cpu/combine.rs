@@ -1,8 +1,8 @@
 //! Combines two fields that start on a grid in the middle into one field from the fixed to the moving image.
 
 use super::FlowOnCpu;
-use super::finish;
 use super::relax::relax;
+use super::results;
 use super::task::FieldView;
 use crate::backend::flow::{Flow, FlowInverse, RELAXED_ROUNDS};
 use gpu::math::interpolate;
@@ -59,7 +59,7 @@ impl MiddleFields {
         turn(&mut ways, back);
         let ways = (ways, moving.size.map(|n| n as u32));
         let spacing_mm = spacing_mm.map(|mm| mm as f32);
-        let inverse = finish::known_inverse(&flow.grid(), spacing_mm, ways, ([there, back], vectors));
+        let inverse = results::known_inverse(&flow.grid(), spacing_mm, ways, ([there, back], vectors));
         (Box::new(flow), inverse)
     }
 }
@@ -69,7 +69,7 @@ impl MiddleFields {
 fn from(side: &Side, fields: [&FieldView; 2]) -> Vec<f32> {
     let size = side.size.map(|n| n as u32);
     let [there, back] = side.maps;
-    let mut planes = finish::across(fields, size, [there, back, &SAME]);
+    let mut planes = results::across(fields, size, [there, back, &SAME]);
     // Neither field folds, but their combination may, where both change volumes.
     relax(size, &mut planes, side.limits, RELAXED_ROUNDS);
     planes

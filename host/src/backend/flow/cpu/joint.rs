@@ -3,7 +3,7 @@
 // Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{FlowTask, Share, put, rows, write_pulls};
+use super::task::{FlowTask, ForceOutput, put, rows, store_forces};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
@@ -73,27 +73,27 @@ pub struct Tables<'a> {
 
 widest! {
     /// Writes or adds forces (three planes) and precisions (one plane) to the rows from `first` on.
-    pub fn pull(task: &FlowTask, tables: &Tables, share: Share, first: usize, planes: [&mut [f32]; 4]) {
+    pub fn write_forces(task: &FlowTask, tables: &Tables, output: ForceOutput, first: usize, planes: [&mut [f32]; 4]) {
         assert!(tables.scores.len() == (tables.bins * tables.bins) as usize);
         assert!(tables.information.len() == tables.bins as usize);
         let width = task.grid.size[0] as usize;
         for (row, mut planes) in rows(planes, width).enumerate() {
             for x in (0..width).step_by(CHUNK) {
-                write_pulls(&mut planes, x, &pull_chunk(task, tables, share.per_square, (first + row, x)), share);
+                store_forces(&mut planes, x, &chunk_forces(task, tables, output.per_square, (first + row, x)), output);
             }
         }
     }
 }
 
 #[inline(always)]
-fn pull_chunk(task: &FlowTask, tables: &Tables, per_square: [f32; 3], (row, x): (usize, usize)) -> [Lanes; 4] {
+fn chunk_forces(task: &FlowTask, tables: &Tables, per_square: [f32; 3], (row, x): (usize, usize)) -> [Lanes; 4] {
     let (positions, counts) = task.counted(row, x);
     let (moving, slopes) = linear_slope(task.moving, task.moving_size, &positions);
     let fixed = task.fixed(row, x);
     let scale = bin::scale(tables.bins, bin::FULL);
     let mut out = [[0.0; CHUNK]; 4];
     for l in 0..CHUNK {
-        // SAFETY: the assertions of `pull` checked the lengths. Vector gathers take signed offsets.
+        // SAFETY: the assertions of `write_forces` checked the lengths. Vector gathers take signed offsets.
         let scores = |i: u32| unsafe { *tables.scores.as_ptr().offset(i as i32 as isize) };
         // SAFETY: as above.
         let information = |i: u32| unsafe { *tables.information.as_ptr().offset(i as i32 as isize) };
@@ -101,8 +101,8 @@ fn pull_chunk(task: &FlowTask, tables: &Tables, per_square: [f32; 3], (row, x): 
         let score = unsafe { flow::score(scores, information, tables.bins, [fixed[l], moving[l]]) };
         let gradient =
             flow::gradient_on_fixed_grid(&task.map, [slopes[0][l] * scale, slopes[1][l] * scale, slopes[2][l] * scale]);
-        let pull = flow::voxel_force(score, gradient, per_square);
-        put(&mut out, l, if counts[l] { pull } else { VoxelForce::NONE });
+        let force = flow::voxel_force(score, gradient, per_square);
+        put(&mut out, l, if counts[l] { force } else { VoxelForce::NONE });
     }
     out
 }

@@ -1,10 +1,10 @@
 //! The images of a level and their metrics, on the CPU.
 
 use super::local::{self, Means};
-use super::task::{FieldView, FlowTask, Share, pieces};
-use super::{gaussian, joint, show};
+use super::task::{FieldView, FlowTask, ForceOutput, pieces};
+use super::{gaussian, joint, resample};
 use crate::Result;
-use crate::backend::flow::{Agreement, Compare, FlowLandmark, FlowLevel, Half, Score, WeightedScore, other_metric};
+use crate::backend::flow::{Agreement, Compare, FlowLandmark, FlowLevel, Halves, Score, WeightedScore, other_metric};
 use crate::image::StoredImage;
 use gpu::math::flow;
 use gpu::params::Affine;
@@ -73,7 +73,7 @@ impl LevelOnCpu {
     }
 
     /// Measures how well the images agree: one result per channel and metric. `room` is scratch memory of four planes.
-    pub fn agreement(&mut self, grid: FieldView, half: Half, room: &mut [f32]) -> Vec<Agreement> {
+    pub fn agreement(&mut self, grid: FieldView, half: Halves, room: &mut [f32]) -> Vec<Agreement> {
         let (map, blocks) = (self.map, self.blocks);
         let of_channel = |ChannelOnCpu { images, metrics }: &mut ChannelOnCpu| {
             let task = images.task(grid, half, (map, blocks));
@@ -83,7 +83,13 @@ impl LevelOnCpu {
     }
 
     /// Writes forces and precisions into the four planes of `room`.
-    pub fn pull(&mut self, grid: FieldView, half: Half, scores: &[WeightedScore], room: &mut [f32]) -> Result<()> {
+    pub fn write_forces(
+        &mut self,
+        grid: FieldView,
+        half: Halves,
+        scores: &[WeightedScore],
+        room: &mut [f32],
+    ) -> Result<()> {
         let Self { channels, map, blocks, per_square, .. } = self;
         if scores.len() != channels.iter().map(|channel| channel.metrics.len()).sum::<usize>() {
             return Err(other_metric());
@@ -93,8 +99,8 @@ impl LevelOnCpu {
             metrics.iter_mut().map(move |metric| (task, metric))
         });
         for (number, ((task, metric), (score, weight))) in metrics.zip(scores).enumerate() {
-            let share = Share { per_square: *per_square, weight: *weight as f32, adds: number > 0 };
-            metric.pull(&task, score, share, room)?;
+            let output = ForceOutput { per_square: *per_square, weight: *weight as f32, adds: number > 0 };
+            metric.force(&task, score, output, room)?;
         }
         Ok(())
     }
@@ -105,9 +111,9 @@ impl LevelOnCpu {
     /// same grid by the result.
     pub fn resample_into(&self, grid: FieldView, other: &mut Self) {
         for (channel, other) in self.channels.iter().zip(&mut other.channels) {
-            let task = channel.images.task(grid, Half::Both, (self.map, self.blocks));
+            let task = channel.images.task(grid, Halves::Both, (self.map, self.blocks));
             let Images { fixed, masks: [mask, _], .. } = &mut other.images;
-            show::show(&task, &mut fixed.values, mask);
+            resample::resample(&task, &mut fixed.values, mask);
             for metric in &mut other.metrics {
                 if let Metric::Local { sigmas, of_fixed, .. } = metric {
                     *of_fixed = local::of_fixed(fixed.voxels(), fixed.size, *sigmas);
@@ -118,7 +124,7 @@ impl LevelOnCpu {
 }
 
 impl Images {
-    fn task<'a>(&'a self, grid: FieldView<'a>, half: Half, (map, blocks): (Affine, [f32; 3])) -> FlowTask<'a> {
+    fn task<'a>(&'a self, grid: FieldView<'a>, half: Halves, (map, blocks): (Affine, [f32; 3])) -> FlowTask<'a> {
         FlowTask {
             grid,
             fixed: self.fixed.voxels(),
@@ -146,16 +152,16 @@ impl Metric {
         Agreement::Local { correlation: flow::mean(sum, flow::CORRELATION_UNIT, overlap), overlap }
     }
 
-    fn pull(&mut self, task: &FlowTask, score: &Score, share: Share, room: &mut [f32]) -> Result<()> {
+    fn force(&mut self, task: &FlowTask, score: &Score, output: ForceOutput, room: &mut [f32]) -> Result<()> {
         let width = task.grid.size[0] as usize;
         match (self, score) {
             (Self::Joint { bins }, Score::Joint { scores, information }) => {
                 let tables = joint::Tables { bins: *bins, scores, information };
-                pieces(room, width, |first, planes| joint::pull(task, &tables, share, first, planes));
+                pieces(room, width, |first, planes| joint::write_forces(task, &tables, output, first, planes));
             }
             (Self::Local { of_fixed, kept, .. }, Score::Local) => {
                 let kept = kept.as_deref();
-                pieces(room, width, |first, planes| local::pull(task, of_fixed, kept, share, first, planes));
+                pieces(room, width, |first, planes| local::write_forces(task, of_fixed, kept, output, first, planes));
             }
             _ => return Err(other_metric()),
         }

@@ -3,7 +3,7 @@
 // Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{FlowTask, Share, chunk, fractions, put, rows, store, write_pulls};
+use super::task::{FlowTask, ForceOutput, chunk, fractions, put, rows, store, store_forces};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
@@ -104,11 +104,11 @@ fn moments(means: &[Lanes; 5], l: usize) -> Moments {
 widest! {
     /// Writes or adds forces (three planes) and precisions (one plane) to the rows from `first` on. Without `kept`, the
     /// smoothed [`products`] are read from the planes of force.
-    pub fn pull(
+    pub fn write_forces(
         task: &FlowTask,
         of_fixed: &[f32],
         kept: Option<&[f32]>,
-        share: Share,
+        output: ForceOutput,
         first: usize,
         planes: [&mut [f32]; 4],
     ) {
@@ -122,14 +122,14 @@ widest! {
                     None => chunk(planes[plane], width, 0, x),
                 };
                 let means = [of(of_fixed, 0), of(of_fixed, 1), moving(0), moving(1), moving(2)];
-                write_pulls(&mut planes, x, &pull_chunk(task, &means, share.per_square, (first + row, x)), share);
+                store_forces(&mut planes, x, &chunk_forces(task, &means, output.per_square, (first + row, x)), output);
             }
         }
     }
 }
 
 #[inline(always)]
-fn pull_chunk(task: &FlowTask, means: &[Lanes; 5], per_square: [f32; 3], (row, x): (usize, usize)) -> [Lanes; 4] {
+fn chunk_forces(task: &FlowTask, means: &[Lanes; 5], per_square: [f32; 3], (row, x): (usize, usize)) -> [Lanes; 4] {
     let (positions, counts) = task.counted(row, x);
     let (moving, slopes) = linear_slope(task.moving, task.moving_size, &positions);
     let (fixed, moving) = (fractions(task.fixed(row, x)), fractions(moving));
@@ -138,8 +138,8 @@ fn pull_chunk(task: &FlowTask, means: &[Lanes; 5], per_square: [f32; 3], (row, x
     for l in 0..CHUNK {
         let (_, score) = moments(means, l).score([fixed[l], moving[l]]);
         let gradient = flow::gradient_on_fixed_grid(&task.map, [slopes[0][l], slopes[1][l], slopes[2][l]]);
-        let pull = flow::voxel_force(score, gradient, per_square);
-        put(&mut out, l, if counts[l] { pull } else { VoxelForce::NONE });
+        let force = flow::voxel_force(score, gradient, per_square);
+        put(&mut out, l, if counts[l] { force } else { VoxelForce::NONE });
     }
     out
 }

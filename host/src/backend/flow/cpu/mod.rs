@@ -2,18 +2,18 @@
 
 mod combine;
 mod compose;
-mod finish;
 mod joint;
 mod landmarks;
 mod level;
 mod local;
 mod relax;
-mod show;
+mod resample;
+mod results;
 mod task;
 
 use super::{
-    Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, padded, sigmas, size_of,
-    squares,
+    Agreement, FieldOptimizer, Flow, FlowInverse, FlowLevel, FlowStep, Halves, WeightedScore, no_level, padded, sigmas,
+    size_of, squares,
 };
 use crate::backend::flow::pair::{Pair, ResamplesInto};
 use crate::backend::gaussian::cpu as gaussian;
@@ -84,8 +84,8 @@ impl FlowOnCpu {
     }
 }
 
-impl Climb for FlowOnCpu {
-    fn agreement(&mut self, half: Half) -> Result<Vec<Agreement>> {
+impl FieldOptimizer for FlowOnCpu {
+    fn agreement(&mut self, half: Halves) -> Result<Vec<Agreement>> {
         let grid = FieldView { size: self.size, field: &self.field };
         let level = self.level.as_mut().ok_or_else(no_level)?;
         Ok(level.agreement(grid, half, &mut self.step))
@@ -94,10 +94,10 @@ impl Climb for FlowOnCpu {
     fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()> {
         let grid = FieldView { size: self.size, field: &self.field };
         let level = self.level.as_mut().ok_or_else(no_level)?;
-        level.pull(grid, step.half, scores, &mut self.step)?;
+        level.write_forces(grid, step.half, scores, &mut self.step)?;
         let landmark_weight = step.landmark_weight(self.size, self.spacing_mm);
         let squares = squares(self.spacing_mm);
-        landmarks::lead(&level.landmarks, &grid, squares, (landmark_weight, step.limit), &mut self.step);
+        landmarks::add_forces(&level.landmarks, &grid, squares, (landmark_weight, step.limit), &mut self.step);
         let (size, planes) = (self.sizes(), 3 * self.voxels());
         let [of_step, of_field] = step.smooth_mm.map(|mm| self.sigmas(mm));
         gaussian::smooth(&mut self.step, size, of_step);
@@ -121,7 +121,7 @@ impl Climb for FlowOnCpu {
     }
 
     fn jacobian_range(&mut self) -> Result<[f32; 2]> {
-        Ok(finish::range(&finish::jacobians(&self.grid())))
+        Ok(results::range(&results::jacobians(&self.grid())))
     }
 }
 
@@ -151,31 +151,31 @@ impl Flow for FlowOnCpu {
     }
 
     fn jacobians(&mut self) -> Result<Vec<f32>> {
-        Ok(finish::jacobians(&self.grid()))
+        Ok(results::jacobians(&self.grid()))
     }
 
     fn moved(&mut self, image: &Volume, map: &Affine) -> Result<Vec<f32>> {
-        Ok(finish::moved(&self.grid(), image, map))
+        Ok(results::moved(&self.grid(), image, map))
     }
 
     fn vectors(&mut self, maps: &VectorMaps) -> Result<Vec<[f32; 3]>> {
-        Ok(finish::vectors(&self.grid(), maps))
+        Ok(results::vectors(&self.grid(), maps))
     }
 
     fn inverse(&mut self, size: [usize; 3], maps: [&Affine; 2], vectors: &VectorMaps) -> Result<FlowInverse> {
         let spacing_mm = self.spacing_mm.map(|mm| mm as f32);
-        Ok(finish::inverse(&self.grid(), spacing_mm, size.map(|n| n as u32), (maps, vectors)))
+        Ok(results::inverse(&self.grid(), spacing_mm, size.map(|n| n as u32), (maps, vectors)))
     }
 }
 
 impl ResamplesInto for FlowOnCpu {
     fn resample_into(&mut self, other: &mut Self) -> Result<()> {
         let grid = FieldView { size: self.size, field: &self.field };
-        let (Some(level), Some(shown)) = (&self.level, &mut other.level) else { return Err(no_level()) };
+        let (Some(level), Some(other_level)) = (&self.level, &mut other.level) else { return Err(no_level()) };
         if self.size != other.size {
             return Err(no_level());
         }
-        level.resample_into(grid, shown);
+        level.resample_into(grid, other_level);
         Ok(())
     }
 }

@@ -7,16 +7,16 @@ use crate::threads::should_continue;
 use gpu::math::{field, flow};
 use rayon::prelude::*;
 
-/// See [`crate::backend::Climb::relax`].
+/// See [`crate::backend::FieldOptimizer::relax`].
 pub fn relax(size: [u32; 3], planes: &mut [f32], limits: [f32; 2], rounds: u32) {
     let voxels = FieldView { size, field: planes }.voxels();
     let mut near = Near { size, marks: vec![false; voxels] };
-    let mut unusual = unusual(&FieldView { size, field: planes }, 0..voxels as u32, limits);
+    let mut outside = outside_limits(&FieldView { size, field: planes }, 0..voxels as u32, limits);
     for _ in 0..rounds {
-        if unusual.is_empty() || !should_continue() {
+        if outside.is_empty() || !should_continue() {
             break;
         }
-        let marked = near.of(&unusual);
+        let marked = near.of(&outside);
         let grid = FieldView { size, field: planes };
         // SAFETY: the voxel is in the grid.
         let relaxed = |&at: &u32| unsafe { field::relaxed(|i| grid.number(i), size, voxel(size, at as usize)) };
@@ -25,15 +25,15 @@ pub fn relax(size: [u32; 3], planes: &mut [f32], limits: [f32; 2], rounds: u32) 
             (0..3).for_each(|plane| planes[at as usize + plane * voxels] = moves[plane]);
         }
         // The Jacobian may have changed at the neighbours of relaxed voxels. This examines some more voxels than those.
-        unusual = self::unusual(&FieldView { size, field: planes }, near.of(&marked), limits);
+        outside = self::outside_limits(&FieldView { size, field: planes }, near.of(&marked), limits);
     }
 }
 
 /// Those of `voxels` whose Jacobian determinant is outside the limits.
-fn unusual(grid: &FieldView, voxels: impl IntoParallelIterator<Item = u32>, limits: [f32; 2]) -> Vec<u32> {
+fn outside_limits(grid: &FieldView, voxels: impl IntoParallelIterator<Item = u32>, limits: [f32; 2]) -> Vec<u32> {
     // SAFETY: the voxel is in the grid.
     let jacobian = |at: u32| unsafe { field::jacobian(|i| grid.number(i), grid.size, voxel(grid.size, at as usize)) };
-    voxels.into_par_iter().filter(|&at| flow::unusual(jacobian(at), limits)).collect()
+    voxels.into_par_iter().filter(|&at| flow::outside_limits(jacobian(at), limits)).collect()
 }
 
 /// Finds the voxels near given voxels, each once.

@@ -4,7 +4,7 @@
 // Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use crate::backend::flow::Half;
+use crate::backend::flow::Halves;
 use crate::backend::lanes::{CHUNK, Lanes};
 use crate::threads::should_continue;
 use gpu::math::flow::{self, VoxelForce};
@@ -100,7 +100,7 @@ pub fn put(chunks: &mut [Lanes; 4], l: usize, VoxelForce { force: [x, y, z], pre
 
 /// How a metric's forces and precisions are written to their planes.
 #[derive(Clone, Copy)]
-pub struct Share {
+pub struct ForceOutput {
     /// 1 / spacing^2, as [`flow::voxel_force`] takes it.
     pub per_square: [f32; 3],
     /// The factor of the forces and precisions.
@@ -112,11 +112,11 @@ pub struct Share {
 /// Writes or adds a chunk of forces and precisions to a row of each plane, as [`VoxelForce::added`] does, and leaves
 /// out what is beyond the end of the row.
 #[inline(always)]
-pub fn write_pulls(planes: &mut [&mut [f32]; 4], x: usize, pulls: &[Lanes; 4], share: Share) {
-    for (row, pull) in planes.iter_mut().zip(pulls) {
-        let mut sum = if share.adds { chunk(row, row.len(), 0, x) } else { [0.0; CHUNK] };
+pub fn store_forces(planes: &mut [&mut [f32]; 4], x: usize, forces: &[Lanes; 4], output: ForceOutput) {
+    for (row, force) in planes.iter_mut().zip(forces) {
+        let mut sum = if output.adds { chunk(row, row.len(), 0, x) } else { [0.0; CHUNK] };
         for l in 0..CHUNK {
-            sum[l] = flow::added(sum[l], pull[l], share.weight);
+            sum[l] = flow::added(sum[l], force[l], output.weight);
         }
         store_one(row, x, &sum);
     }
@@ -169,7 +169,7 @@ impl FlowTask<'_> {
     #[inline(always)]
     pub fn counted(&self, row: usize, x: usize) -> ([Lanes; 3], [bool; CHUNK]) {
         let (positions, mut counts) = self.positions(row, x);
-        if self.halves != Half::Both.number() {
+        if self.halves != Halves::Both.number() {
             let [y, z] = [row as u32 % self.grid.size[1], row as u32 / self.grid.size[1]];
             (0..CHUNK).for_each(|l| counts[l] &= self.halves & flow::half([(x + l) as u32, y, z], self.blocks) != 0);
         }

@@ -8,7 +8,7 @@ use crate::backend::queue::{Memory, Queue};
 use crate::error::Setting;
 use crate::{Error, Result};
 use gpu::math::interpolate;
-use gpu::params::{self, FlowPull};
+use gpu::params::{self, ForceOutput};
 
 /// A field in a device's memory.
 pub struct FieldOnDevice<Q: Queue> {
@@ -105,8 +105,8 @@ impl<Q: Queue> FieldOnDevice<Q> {
 
     /// Kernel parameters that write forces into the field's second memory, and their precisions, all times `weight`.
     /// With `adds` they are added to those already there.
-    pub fn pull(&mut self, weight: f64, adds: bool) -> FlowPull {
-        FlowPull {
+    pub fn force_output(&mut self, weight: f64, adds: bool) -> ForceOutput {
+        ForceOutput {
             force: self.scratch.view_mut(),
             precision: self.precision.view_mut(),
             per_square: self.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32),

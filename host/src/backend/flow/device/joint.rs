@@ -9,9 +9,9 @@ use crate::backend::queue::{Memory, Queue, Shape};
 use crate::error::Setting;
 use crate::{Error, Result};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
-use gpu::kernels::flow::WIDTH;
+use gpu::kernels::WARP;
 use gpu::kernels::flow::table::MOST_BINS;
-use gpu::params::{self, FlowImages, FlowPull};
+use gpu::params::{self, FlowImages, ForceOutput};
 
 /// The most threads per block of the force kernel. Each block copies the tables, so large blocks copy less often; two
 /// of this size share the registers of a multiprocessor.
@@ -51,7 +51,7 @@ impl<Q: Queue> Joint<Q> {
             written: queue.pinned(table as usize)?,
             tables: queue.zeros(table as usize)?,
             table: TableOnDevice::new(queue, bins)?,
-            force: Shape { grid: [blocks, 1, 1], block: [WIDTH, threads / WIDTH, 1], shared_bytes },
+            force: Shape { grid: [blocks, 1, 1], block: [WARP, threads / WARP, 1], shared_bytes },
         })
     }
 
@@ -98,11 +98,11 @@ impl<Q: Queue> Joint<Q> {
     }
 
     /// Queues computing the forces and precisions from the tables.
-    pub fn force(&mut self, queue: &Q, images: FlowImages, pull: FlowPull) -> Result<()> {
+    pub fn force(&mut self, queue: &Q, images: FlowImages, output: ForceOutput) -> Result<()> {
         let params = params::FlowForce {
             images,
             tables: self.tables.view(),
-            pull,
+            output,
             bins: self.bins,
             table_words: self.force.shared_bytes / 4,
         };

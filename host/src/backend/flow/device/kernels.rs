@@ -3,7 +3,7 @@
 use crate::backend::queue::kernels;
 use gpu::kernels::flow::{
     copy, field as flow_field, force as flow_force, inverse as flow_inverse, landmarks as flow_landmarks,
-    local as flow_local, pairs as flow_pairs, relax as flow_relax, show as flow_show, step as flow_step,
+    local as flow_local, pairs as flow_pairs, relax as flow_relax, resample as flow_resample, step as flow_step,
     table as flow_table,
 };
 use gpu::params;
@@ -20,16 +20,16 @@ kernels! {
     FLOW_LOCAL_MOVING = flow_local::flow_local_moving(params::FlowLocal);
     FLOW_LOCAL_AGREEMENT = flow_local::flow_local_agreement(params::FlowLocal);
     FLOW_LOCAL_FORCE = flow_local::flow_local_force(params::FlowLocal);
-    FLOW_SHOW = flow_show::flow_show(params::FlowShow);
+    FLOW_RESAMPLE = flow_resample::flow_resample(params::FlowResample);
     FLOW_LANDMARKS = flow_landmarks::flow_landmarks(params::FlowLandmarks);
     FLOW_UPDATE = flow_step::flow_update(params::FlowStep);
     FLOW_COMPOSE = flow_step::flow_compose(params::FlowStep);
     FLOW_REFINE = flow_field::flow_refine(params::FlowRefine);
     FLOW_VECTORS = flow_field::flow_vectors(params::FlowVectors);
     FLOW_JACOBIAN = flow_field::flow_jacobian(params::FlowJacobian);
-    FLOW_UNUSUAL = flow_relax::flow_unusual(params::FlowRelax);
+    FLOW_MARK_OUTSIDE_LIMITS = flow_relax::flow_mark_outside_limits(params::FlowRelax);
     FLOW_RELAX = flow_relax::flow_relax(params::FlowRelax);
     FLOW_MOVED = flow_field::flow_moved(params::FlowMoved);
     FLOW_INVERSE = flow_inverse::flow_inverse(params::FlowInverse);
-    FLOW_MISSES = flow_inverse::flow_misses(params::FlowInverse);
+    FLOW_INVERSE_ERROR = flow_inverse::flow_inverse_error(params::FlowInverse);
 }

@@ -3,7 +3,7 @@
 use super::grid::FieldOnDevice;
 use super::kernels::FLOW_LANDMARKS;
 use crate::Result;
-use crate::backend::flow::{FlowLandmark, FlowStep, Known, squares};
+use crate::backend::flow::{FlowLandmark, FlowStep, KnownDisplacement, squares};
 use crate::backend::queue::{Memory, Queue, Shape};
 use gpu::params;
 
@@ -21,13 +21,13 @@ impl<Q: Queue> Landmarks<Q> {
     /// Uploads the landmarks.
     pub fn new(queue: &Q, landmarks: &[FlowLandmark]) -> Result<Self> {
         let voxels: Vec<_> = landmarks.iter().map(|landmark| landmark.voxel).collect();
-        let numbers = |Known { displacement: [x, y, z], precision }| [x, y, z, precision];
+        let numbers = |KnownDisplacement { displacement: [x, y, z], precision }| [x, y, z, precision];
         let targets: Vec<_> = landmarks.iter().flat_map(|landmark| numbers(landmark.known)).collect();
         Ok(Self { voxels: queue.upload(&voxels)?, targets: queue.upload(&targets)?, len: landmarks.len() as u32 })
     }
 
     /// Queues adding their forces and precisions to those in the field's second memory.
-    pub fn lead(&self, queue: &Q, grid: &mut FieldOnDevice<Q>, step: &FlowStep) -> Result<()> {
+    pub fn add_forces(&self, queue: &Q, grid: &mut FieldOnDevice<Q>, step: &FlowStep) -> Result<()> {
         if self.len == 0 {
             return Ok(());
         }

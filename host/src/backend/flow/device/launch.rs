@@ -2,15 +2,15 @@
 
 use crate::Result;
 use crate::backend::queue::{Kernel, Queue, Shape};
-use gpu::kernels::flow::WIDTH;
+use gpu::kernels::WARP;
 
 /// The most threads per block.
 const THREADS: u32 = 256;
 
 /// A launch shape in which every row of the grid has its warp.
 fn shape<Q: Queue>(queue: &Q, [_, height, depth]: [u32; 3]) -> Shape {
-    let rows = THREADS.min(queue.limits().threads) / WIDTH;
-    Shape { grid: [(height * depth).div_ceil(rows), 1, 1], block: [WIDTH, rows, 1], shared_bytes: 0 }
+    let rows = THREADS.min(queue.limits().threads) / WARP;
+    Shape { grid: [(height * depth).div_ceil(rows), 1, 1], block: [WARP, rows, 1], shared_bytes: 0 }
 }
 
 /// Queues a kernel that writes at every voxel of a grid of `size`.

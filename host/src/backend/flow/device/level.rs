@@ -2,13 +2,13 @@
 
 use super::grid::FieldOnDevice;
 use super::joint::Joint;
-use super::kernels::FLOW_SHOW;
+use super::kernels::FLOW_RESAMPLE;
 use super::landmarks::Landmarks;
 use super::launch;
 use super::local::Local;
 use crate::Result;
 use crate::backend::flow::{
-    Agreement, Compare, FlowChannel, FlowLevel, Half, Measured, Relation, Score, WeightedScore, other_metric,
+    Agreement, Compare, FlowChannel, FlowLevel, Halves, Measured, Relation, Score, WeightedScore, other_metric,
 };
 use crate::backend::queue::{Memory, Queue};
 use gpu::params::{self, Affine, FlowImages};
@@ -63,7 +63,7 @@ impl<Q: Queue> LevelOnDevice<Q> {
     /// Queues computing what metrics need to know of the fixed images alone: their local means.
     pub fn prepare_fixed(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>) -> Result<()> {
         for ChannelOnDevice { images, metrics } in &mut self.channels {
-            let images = images.with(grid, Half::Both, (self.map, self.blocks));
+            let images = images.with(grid, Halves::Both, (self.map, self.blocks));
             for metric in metrics {
                 if let Metric::Local(local) = metric {
                     local.prepare_fixed(queue, images, grid)?;
@@ -77,19 +77,19 @@ impl<Q: Queue> LevelOnDevice<Q> {
     /// level on the same grid.
     pub fn resample_into(&self, queue: &Q, grid: &FieldOnDevice<Q>, other: &mut Self) -> Result<()> {
         for (ChannelOnDevice { images, .. }, other) in self.channels.iter().zip(&mut other.channels) {
-            let params = params::FlowShow {
-                images: images.with(grid, Half::Both, (self.map, self.blocks)),
-                shown: other.images.fixed.view_mut(),
-                seen: other.images.masks[0].view_mut(),
+            let params = params::FlowResample {
+                images: images.with(grid, Halves::Both, (self.map, self.blocks)),
+                resampled: other.images.fixed.view_mut(),
+                kept: other.images.masks[0].view_mut(),
             };
             // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
-            unsafe { launch::each(queue, &FLOW_SHOW, grid.size, params)? };
+            unsafe { launch::each(queue, &FLOW_RESAMPLE, grid.size, params)? };
         }
         Ok(())
     }
 
     /// Measures how well the images agree: one result per channel and metric.
-    pub fn agreement(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, half: Half) -> Result<Vec<Agreement>> {
+    pub fn agreement(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, half: Halves) -> Result<Vec<Agreement>> {
         let mut agreements = Vec::new();
         for ChannelOnDevice { images, metrics } in &mut self.channels {
             let images = images.with(grid, half, (self.map, self.blocks));
@@ -123,7 +123,7 @@ impl<Q: Queue> LevelOnDevice<Q> {
     /// Queues measuring how well the images agree by joint histograms, with one relation for each channel.
     pub fn measure(&mut self, queue: &Q, grid: &FieldOnDevice<Q>, relations: &[Relation]) -> Result<()> {
         for (ChannelOnDevice { images, metrics }, relation) in self.channels.iter_mut().zip(relations) {
-            let images = images.with(grid, Half::Both, (self.map, self.blocks));
+            let images = images.with(grid, Halves::Both, (self.map, self.blocks));
             metrics
                 .iter_mut()
                 .filter_map(Metric::joint_mut)
@@ -167,15 +167,21 @@ impl<Q: Queue> LevelOnDevice<Q> {
 
     /// Queues computing the forces and precisions of all metrics, each times its weight, into the field's second
     /// memory.
-    pub fn pull(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, half: Half, weights: &[f64]) -> Result<()> {
+    pub fn write_forces(
+        &mut self,
+        queue: &Q,
+        grid: &mut FieldOnDevice<Q>,
+        half: Halves,
+        weights: &[f64],
+    ) -> Result<()> {
         let mut weights = weights.iter().enumerate();
         for ChannelOnDevice { images, metrics } in &mut self.channels {
             let images = images.with(grid, half, (self.map, self.blocks));
             for (metric, (number, weight)) in metrics.iter_mut().zip(&mut weights) {
-                let pull = grid.pull(*weight, number > 0);
+                let output = grid.force_output(*weight, number > 0);
                 match metric {
-                    Metric::Joint(joint) => joint.force(queue, images, pull)?,
-                    Metric::Local(local) => local.force(queue, images, (&mut *grid, pull))?,
+                    Metric::Joint(joint) => joint.force(queue, images, output)?,
+                    Metric::Local(local) => local.force(queue, images, (&mut *grid, output))?,
                 }
             }
         }
@@ -210,7 +216,7 @@ fn channel<Q: Queue>(
 
 impl<Q: Queue> Images<Q> {
     /// Kernel parameters of the images with the present field. Only voxels of `half` count.
-    fn with(&self, grid: &FieldOnDevice<Q>, half: Half, (map, blocks): (Affine, [f32; 3])) -> FlowImages {
+    fn with(&self, grid: &FieldOnDevice<Q>, half: Halves, (map, blocks): (Affine, [f32; 3])) -> FlowImages {
         params::FlowImages {
             fixed: self.fixed.view(),
             moving: self.moving.view(),

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::backend::flow::Agreement;
 use crate::backend::queue::{Memory, Queue};
 use gpu::math::flow::{CORRELATION_UNIT, mean};
-use gpu::params::{self, FlowImages, FlowPull};
+use gpu::params::{self, FlowImages, ForceOutput};
 
 /// Local means of the fixed image, and memory for sums.
 pub struct Local<Q: Queue> {
@@ -33,7 +33,7 @@ impl<Q: Queue> Local<Q> {
         params::FlowLocal {
             images,
             fixed: self.fixed.view_mut(),
-            pull: grid.pull(1.0, false),
+            output: grid.force_output(1.0, false),
             planes: self.kept.as_mut().unwrap_or(&mut grid.scratch).view_mut(),
             totals: self.totals.view_mut(),
         }
@@ -72,9 +72,9 @@ impl<Q: Queue> Local<Q> {
         &mut self,
         queue: &Q,
         images: FlowImages,
-        (grid, pull): (&mut FieldOnDevice<Q>, FlowPull),
+        (grid, output): (&mut FieldOnDevice<Q>, ForceOutput),
     ) -> Result<()> {
-        let params = params::FlowLocal { pull, ..self.params(images, grid) };
+        let params = params::FlowLocal { output, ..self.params(images, grid) };
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_FORCE, grid.size, params) }
     }

@@ -1,6 +1,5 @@
 //! The optimisation of a displacement field on a device.
 
-mod ends;
 mod grid;
 mod joint;
 mod kernels;
@@ -10,11 +9,12 @@ mod level;
 mod local;
 mod recorded;
 mod relax;
+mod results;
 mod table;
 
 use super::{
-    Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, Measured, Relation, WeightedScore, no_level,
-    size_of,
+    Agreement, FieldOptimizer, Flow, FlowInverse, FlowLevel, FlowStep, Halves, Measured, Relation, WeightedScore,
+    no_level, size_of,
 };
 use crate::backend::flow::pair::{Pair, ResamplesInto};
 use crate::backend::queue::Queue;
@@ -39,17 +39,17 @@ pub struct FlowOnDevice<Q: Queue> {
 
 impl<Q: Queue> FlowOnDevice<Q> {
     pub fn new(queue: Q) -> Self {
-        Self::on(Rc::new(queue))
+        Self::on_queue(Rc::new(queue))
     }
 
-    fn on(queue: Rc<Q>) -> Self {
+    fn on_queue(queue: Rc<Q>) -> Self {
         Self { queue, grid: None, level: None, recorded: Recorded::new() }
     }
 
     /// Two fields on one queue.
     pub fn pair(queue: Q) -> Pair<Self> {
         let one = Self::new(queue);
-        let two = Self::on(Rc::clone(&one.queue));
+        let two = Self::on_queue(Rc::clone(&one.queue));
         Pair::new([one, two])
     }
 
@@ -73,8 +73,8 @@ impl<Q: Queue> FlowOnDevice<Q> {
     }
 }
 
-impl<Q: Queue> Climb for FlowOnDevice<Q> {
-    fn agreement(&mut self, half: Half) -> Result<Vec<Agreement>> {
+impl<Q: Queue> FieldOptimizer for FlowOnDevice<Q> {
+    fn agreement(&mut self, half: Halves) -> Result<Vec<Agreement>> {
         let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
         level.agreement(&self.queue, grid, half)
     }
@@ -86,8 +86,8 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
         let weights: Vec<f64> = scores.iter().map(|(_, weight)| *weight).collect();
         let recorded = level.joints().map(|_| self.recorded.launches((&[], &weights, step), grid.exchanged));
         let mut work = || {
-            level.pull(queue, grid, step.half, &weights)?;
-            level.landmarks.lead(queue, grid, step)?;
+            level.write_forces(queue, grid, step.half, &weights)?;
+            level.landmarks.add_forces(queue, grid, step)?;
             grid.step(queue, step)
         };
         match recorded {
@@ -98,7 +98,7 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
         Ok(())
     }
 
-    fn climb(
+    fn maximise(
         &mut self,
         relations: &[(Relation, f64)],
         step: &FlowStep,
@@ -118,8 +118,8 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
             // second memory and is never used.
             queue.record_or_replay(recorded.launches((&relations, &weights, step), grid.exchanged), || {
                 level.measure(queue, grid, &relations)?;
-                level.pull(queue, grid, step.half, &weights)?;
-                level.landmarks.lead(queue, grid, step)?;
+                level.write_forces(queue, grid, step.half, &weights)?;
+                level.landmarks.add_forces(queue, grid, step)?;
                 grid.step(queue, step)
             })?;
             queue.wait_until(&|| level.is_measured())?;
@@ -146,7 +146,7 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
 
     fn jacobian_range(&mut self) -> Result<[f32; 2]> {
         let (queue, grid) = self.grid()?;
-        ends::jacobian(queue, grid)
+        results::jacobian(queue, grid)
     }
 }
 
@@ -175,23 +175,23 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
 
     fn vectors(&mut self, maps: &VectorMaps) -> Result<Vec<[f32; 3]>> {
         let (queue, grid) = self.grid()?;
-        ends::vectors(queue, &grid.field, grid.size, maps)
+        results::vectors(queue, &grid.field, grid.size, maps)
     }
 
     fn jacobians(&mut self) -> Result<Vec<f32>> {
         let (queue, grid) = self.grid()?;
-        ends::jacobian(queue, grid)?;
+        results::jacobian(queue, grid)?;
         queue.download(&grid.scratch, grid.voxels())
     }
 
     fn moved(&mut self, image: &Volume, map: &Affine) -> Result<Vec<f32>> {
         let (queue, grid) = self.grid()?;
-        ends::moved(queue, grid, image, map)
+        results::moved(queue, grid, image, map)
     }
 
     fn inverse(&mut self, size: [usize; 3], maps: [&Affine; 2], vectors: &VectorMaps) -> Result<FlowInverse> {
         let (queue, grid) = self.grid()?;
-        ends::inverse(queue, grid, size, (maps, vectors))
+        results::inverse(queue, grid, size, (maps, vectors))
     }
 }
 

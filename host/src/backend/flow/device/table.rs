@@ -6,12 +6,12 @@ use crate::backend::flow::Measured;
 use crate::backend::flow::table::{Relation, window};
 use crate::backend::queue::{HostResults, Memory, Queue, Shape};
 use cuda_std::global::DeviceSliceMut;
-use gpu::kernels::flow::WIDTH;
+use gpu::kernels::WARP;
 use gpu::params::FlowTable;
 
 /// Threads per block: four warps, which take four rows where a warp takes a row.
 const THREADS: u32 = 128;
-const ROWS: u32 = THREADS / WIDTH;
+const ROWS: u32 = THREADS / WARP;
 
 /// Memory for the joint density, and what is computed from it.
 pub struct TableOnDevice<Q: Queue> {

@@ -6,7 +6,7 @@ use crate::backend::queue::{Kernel, Memory, Opened, Queue, Shape, kernels};
 use crate::error::Setting;
 use crate::{Error, Result};
 use cuda_std::global::DeviceSliceMut;
-use gpu::kernels::histogram::from_pairs::{self, TOGETHER, VECTOR};
+use gpu::kernels::histogram::from_pairs::{self, VECTOR, VECTORS_AT_ONCE};
 use gpu::params;
 
 kernels! {
@@ -46,7 +46,7 @@ impl Counting {
             let range = bins.div_ceil(passes).next_multiple_of(2);
             (COUNT_PAIRS_PACKED, passes, range, range / 2 + 1)
         };
-        let steps = len.div_ceil(VECTOR * TOGETHER as u32 * threads);
+        let steps = len.div_ceil(VECTOR * VECTORS_AT_ONCE as u32 * threads);
         let blocks = (queue.resident(&kernel, threads, 4 * words)? / passes).clamp(1, steps.max(1));
         let shape = Shape { grid: [blocks, 1, passes], block: [threads, 1, 1], shared_bytes: 4 * words };
         Ok(Self { kernel, shape, range })

@@ -11,8 +11,8 @@ use crate::backend::histogram::device::write;
 use crate::backend::image::device::Images;
 use crate::backend::mattes::{MattesPair, Smooth, SmoothSlope, Windows};
 use crate::backend::queue::{BATCH, HostResults, Memory, Queue, Shape};
-use gpu::kernels::mattes::slope::{FOLD_THREADS, FOLDS, NUMBERS, SUMS};
-use gpu::kernels::mattes::value::{RESULTS, ROWS, THREADS};
+use gpu::kernels::mattes::slope::{BLOCKS_PER_FOLD, COEFFICIENTS, FOLD_THREADS, SUMS_PER_ROW};
+use gpu::kernels::mattes::value::{BINS_PER_THREAD, RESULTS, THREADS};
 use gpu::math::interpolate::Interpolator;
 use gpu::math::mattes::{BLOCK, UNIT};
 use gpu::params::{self, Affine};
@@ -83,9 +83,9 @@ impl<Q: Queue> Launches<Q> {
             terms: queue.zeros(batch * fixed_bins)?,
             done: queue.zeros(batch)?,
             table: queue.zeros(shapes.table as usize)?,
-            rows: queue.zeros(SUMS * shapes.rows as usize)?,
-            blocks: queue.zeros(NUMBERS * (shapes.rows as usize).div_ceil(BLOCK))?,
-            results: HostResults::new(queue, DERIVATIVE + NUMBERS)?,
+            rows: queue.zeros(SUMS_PER_ROW * shapes.rows as usize)?,
+            blocks: queue.zeros(COEFFICIENTS * (shapes.rows as usize).div_ceil(BLOCK))?,
+            results: HostResults::new(queue, DERIVATIVE + COEFFICIENTS)?,
             shapes,
         })
     }
@@ -125,7 +125,7 @@ impl<Q: Queue> Launches<Q> {
         };
         let maps = maps.len() as u32;
         let shape = |grid| Shape { grid, block: [THREADS, 1, 1], shared_bytes: 0 };
-        let marginals = shape([moving_bins.div_ceil(THREADS), fixed_bins.div_ceil(ROWS), maps]);
+        let marginals = shape([moving_bins.div_ceil(THREADS), fixed_bins.div_ceil(BINS_PER_THREAD), maps]);
         // SAFETY: the memory is as long as the sizes and bins say and lives until the queue is done.
         unsafe {
             queue.launch(&count, self.shapes.histogram(maps), histogram)?;
@@ -136,7 +136,7 @@ impl<Q: Queue> Launches<Q> {
 
     /// Queues computing the derivative at a map, for which the table has been made.
     pub fn derivative(&mut self, queue: &Q, map: &Affine) -> Result<()> {
-        self.results.forget(DERIVATIVE..DERIVATIVE + NUMBERS);
+        self.results.forget(DERIVATIVE..DERIVATIVE + COEFFICIENTS);
         let slope = params::MattesSlope {
             images: params::Images { transform: *map, ..self.images },
             table: self.table.view(),
@@ -159,7 +159,8 @@ impl<Q: Queue> Launches<Q> {
             Windows::Moving => MATTES_SLOPE,
             Windows::Both => MATTES_SLOPE_BOTH,
         };
-        let shape = Shape { grid: [blocks_len.div_ceil(FOLDS), 1, 1], block: [FOLD_THREADS, 1, 1], shared_bytes: 0 };
+        let shape =
+            Shape { grid: [blocks_len.div_ceil(BLOCKS_PER_FOLD), 1, 1], block: [FOLD_THREADS, 1, 1], shared_bytes: 0 };
         // SAFETY: as above.
         unsafe {
             queue.launch(&sum, self.shapes.slope, slope)?;
@@ -175,7 +176,7 @@ impl<Q: Queue> Launches<Q> {
 
     /// Waits for the derivative that was queued, and returns it with the first value.
     pub fn wait_for_derivative(&self, queue: &Q) -> Result<SmoothSlope> {
-        let numbers = self.results.wait(queue, DERIVATIVE..DERIVATIVE + NUMBERS)?;
+        let numbers = self.results.wait(queue, DERIVATIVE..DERIVATIVE + COEFFICIENTS)?;
         let at = self.wait(queue, 1)?[0];
         // Avoids a division by 0. Without samples every sum is 0.
         let samples = at.overlap.max(1) as f64;

@@ -5,7 +5,8 @@ use crate::Result;
 use crate::backend::histogram::device::tiles::tiles;
 use crate::backend::mattes::Windows;
 use crate::backend::queue::{Queue, Shape};
-use gpu::kernels::mattes::histogram::{COPIES, SHIFT, WIDTH};
+use gpu::kernels::WARP;
+use gpu::kernels::mattes::histogram::{BANK_SHIFT, COPIES};
 use gpu::math::mattes::FILL;
 use gpu::params::Images;
 
@@ -39,14 +40,14 @@ impl Shapes {
             Windows::Both => (MATTES_HISTOGRAM_BOTH, MATTES_SLOPE_BOTH),
         };
         let threads = queue.limits().threads;
-        let block = [WIDTH, threads / WIDTH, 1];
+        let block = [WARP, threads / WARP, 1];
         let [fixed_bins, moving_bins] = images.bins;
 
         let CounterCopies { range, copies, stride } = CounterCopies::new(images.bins, queue.shared_bytes(&count) / 4);
         let shared_bytes = 4 * copies * stride;
         let resident = queue.resident(&count, threads, shared_bytes)?;
         let passes = fixed_bins.div_ceil(range);
-        let (depth, tiles_len) = tiles(images.fixed_size, [WIDTH, block[1]], resident);
+        let (depth, tiles_len) = tiles(images.fixed_size, [WARP, block[1]], resident);
         let histogram = Shape { grid: [1, 1, passes], block, shared_bytes };
         let blocks = resident.div_ceil(passes);
 
@@ -78,7 +79,7 @@ impl CounterCopies {
     /// Chooses as many copies of all counters as fit into this many words, of those tried. If none fits, there is one
     /// copy for as many fixed bins as fit.
     fn new([fixed_bins, moving_bins]: [u32; 2], words: u32) -> Self {
-        let stride = (fixed_bins * moving_bins).next_multiple_of(WIDTH) + SHIFT;
+        let stride = (fixed_bins * moving_bins).next_multiple_of(WARP) + BANK_SHIFT;
         let several = [COPIES, COPIES / 2, COPIES / 4].into_iter().find(|copies| copies * stride <= words);
         if let Some(copies) = several {
             return Self { range: fixed_bins, copies, stride };

@@ -6,7 +6,7 @@ use super::interpolated::{InterpolatedSample, LEVELS};
 use super::{Densities, GroupSums, add_in_order};
 use crate::backend::lanes::simd::widest;
 use crate::backend::viola::Sigmas;
-use gpu::math::viola::{Own, Product, Sums, scale};
+use gpu::math::viola::{JointGaussian, Product, Sums, scale};
 use gpu::math::{bin, gauss};
 use rayon::prelude::*;
 
@@ -29,7 +29,7 @@ type ByDifference = [f64; 2 * SIDE - 1];
 pub fn compare(a: &[InterpolatedSample], b: &[InterpolatedSample], sigmas: &Sigmas, slopes: bool) -> GroupSums {
     let kernels = WindowTables::new(sigmas);
     let counts = count(b);
-    let densities = evaluate(&count(a), &counts, sigmas.own(), &kernels);
+    let densities = evaluate(&count(a), &counts, sigmas.joint_gaussian(), &kernels);
     let mut logarithms = [0.0; 3];
     add_in_order(&mut logarithms, SIDE * SIDE, |i| {
         let (u, v) = (i / SIDE, i % SIDE);
@@ -38,9 +38,9 @@ pub fn compare(a: &[InterpolatedSample], b: &[InterpolatedSample], sigmas: &Sigm
     if !slopes {
         return GroupSums { logarithms, coefficients: Default::default() };
     }
-    let of_a = pulls(&counts, &densities, &kernels);
-    let of_b: Table = densities.iter().map(|line| line.map(|densities| densities.coefficient)).collect();
-    GroupSums { logarithms, coefficients: [look_up(a, &of_a), look_up(b, &of_b)] }
+    let a_derivatives = derivatives(&counts, &densities, &kernels);
+    let b_derivatives: Table = densities.iter().map(|line| line.map(|densities| densities.coefficient)).collect();
+    GroupSums { logarithms, coefficients: [look_up(a, &a_derivatives), look_up(b, &b_derivatives)] }
 }
 
 /// The levels of a sample's intensities.
@@ -92,7 +92,7 @@ impl WindowTables {
 }
 
 /// Evaluates the densities of A at each pair of levels that occurs in B. `a` and `b` are the counts.
-fn evaluate(a: &Table, b: &Table, own: Option<Own>, kernels: &WindowTables) -> Vec<[Densities; SIDE]> {
+fn evaluate(a: &Table, b: &Table, gaussian: Option<JointGaussian>, kernels: &WindowTables) -> Vec<[Densities; SIDE]> {
     let mut of_u = [0.0; SIDE];
     of_u.iter_mut().zip(a).for_each(|(sum, line)| *sum = line.iter().sum());
     let of_v = along_u(a);
@@ -109,18 +109,20 @@ fn evaluate(a: &Table, b: &Table, own: Option<Own>, kernels: &WindowTables) -> V
             slope_v: slope_v[n],
             slope_joint: slope_joint[row][n],
         });
-        evaluate_line(own, &sums, &b[row], densities);
+        evaluate_line(gaussian, &sums, &b[row], densities);
     });
     densities
 }
 
 widest! {
     /// Evaluates the densities at the pairs of one line that occur in B.
-    fn evaluate_line(own: Option<Own>, sums: &[Sums<f64>; SIDE], counts: &Line, densities: &mut [Densities; SIDE]) {
+    fn evaluate_line(
+        gaussian: Option<JointGaussian>, sums: &[Sums<f64>; SIDE], counts: &Line, densities: &mut [Densities; SIDE],
+    ) {
         for ((densities, sums), _) in densities.iter_mut().zip(sums).zip(counts).filter(|(_, count)| **count > 0.0) {
-            *densities = match own {
+            *densities = match gaussian {
                 None => Densities::new(*sums, Product),
-                Some(own) => Densities::new(*sums, own),
+                Some(gaussian) => Densities::new(*sums, gaussian),
             };
         }
     }
@@ -128,7 +130,7 @@ widest! {
 
 /// The derivative of the mutual information by v of a sample of A, for each pair of levels:
 /// [`gpu::math::viola::add_derivative`] summed over B.
-fn pulls(b: &Table, densities: &[[Densities; SIDE]], kernels: &WindowTables) -> Table {
+fn derivatives(b: &Table, densities: &[[Densities; SIDE]], kernels: &WindowTables) -> Table {
     let weigh = |weight: fn(&Densities) -> f32| -> Table {
         let line = |(counts, densities): (&Line, &[Densities; SIDE])| {
             std::array::from_fn(|n| counts[n] * f64::from(weight(&densities[n])))

@@ -8,7 +8,7 @@ use super::{Exponentials, Group, Sample, ViolaEvaluator, ViolaPair, ViolaValue};
 use crate::error::Setting;
 use crate::{Error, Result};
 use gpu::math::entropy::{LANES, fold};
-use gpu::math::viola::{Joint, Sums, Weights, by_map, derivative, finish};
+use gpu::math::viola::{JointWindow, Sums, Weights, by_map, derivative, finish};
 use gpu::params::Affine;
 use interpolated::InterpolatedSample;
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ struct Densities {
 
 impl Densities {
     #[inline(always)]
-    fn new(sums: Sums<f64>, joint: impl Joint) -> Self {
+    fn new(sums: Sums<f64>, joint: impl JointWindow) -> Self {
         Self { logarithms: sums.logarithms(), coefficient: sums.coefficient(joint), weights: sums.weights(joint) }
     }
 }

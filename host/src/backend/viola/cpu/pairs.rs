@@ -9,7 +9,10 @@ use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::{CHUNK as LANES, Lanes};
 use crate::backend::viola::Sigmas;
 use crate::threads::should_continue;
-use gpu::math::viola::{self, CHUNK, Joint, Own, Product, SEGMENT, STRETCH, Scaled, Sums, Weights};
+use gpu::math::viola::{
+    self, CHUNKS_PER_SEGMENT, JointGaussian, JointWindow, Product, SAMPLES_PER_CHUNK, SEGMENTS_PER_STRETCH, Scaled,
+    Sums, Weights,
+};
 use rayon::prelude::*;
 
 /// The least number of pairs in a piece of work.
@@ -22,7 +25,7 @@ pub fn compare(a: &[InterpolatedSample], b: &[InterpolatedSample], sigmas: &Sigm
     let tiles = densities.par_chunks_mut(LANES).zip(scaled_b.par_chunks(LANES)).with_min_len(least(&scaled_a));
     tiles
         .take_any_while(|_| should_continue())
-        .for_each(|(densities, tile)| evaluate(sigmas.own(), &scaled_a, tile, slopes, densities));
+        .for_each(|(densities, tile)| evaluate(sigmas.joint_gaussian(), &scaled_a, tile, slopes, densities));
     let counts = |n: usize| b.get(n).is_some_and(|at| at.inside);
     densities
         .iter_mut()
@@ -34,12 +37,17 @@ pub fn compare(a: &[InterpolatedSample], b: &[InterpolatedSample], sigmas: &Sigm
     if !slopes {
         return GroupSums { logarithms, coefficients: Default::default() };
     }
-    let mut of_a = vec![0.0; scaled_a.len()];
+    let mut a_derivatives = vec![0.0; scaled_a.len()];
     let all: Vec<_> = scaled_b.iter().copied().zip(densities.iter().map(|densities| densities.weights)).collect();
-    let tiles = of_a.par_chunks_mut(LANES).zip(scaled_a.par_chunks(LANES)).with_min_len(least(&scaled_b));
-    tiles.take_any_while(|_| should_continue()).for_each(|(of_a, tile)| pull(sigmas.own(), &all, tile, of_a));
-    of_a.iter_mut().zip(a).filter(|(_, a)| !a.inside).for_each(|(of_a, _)| *of_a = 0.0);
-    GroupSums { logarithms, coefficients: [of_a, densities.iter().map(|densities| densities.coefficient).collect()] }
+    let tiles = a_derivatives.par_chunks_mut(LANES).zip(scaled_a.par_chunks(LANES)).with_min_len(least(&scaled_b));
+    tiles
+        .take_any_while(|_| should_continue())
+        .for_each(|(a_derivatives, tile)| derivatives(sigmas.joint_gaussian(), &all, tile, a_derivatives));
+    a_derivatives.iter_mut().zip(a).filter(|(_, a)| !a.inside).for_each(|(a_derivatives, _)| *a_derivatives = 0.0);
+    GroupSums {
+        logarithms,
+        coefficients: [a_derivatives, densities.iter().map(|densities| densities.coefficient).collect()],
+    }
 }
 
 /// Scales the samples of a set, and fills it up to whole chunks with samples that don't count.
@@ -47,7 +55,7 @@ fn scaled(set: &[InterpolatedSample], scales: Scaled) -> Vec<Scaled> {
     let one = |at: &InterpolatedSample| viola::scaled(at.values, at.inside, scales);
     let fill = viola::scaled([0.0; 2], false, scales);
     let mut all: Vec<_> = set.iter().map(one).collect();
-    all.resize(all.len().next_multiple_of(CHUNK), fill);
+    all.resize(all.len().next_multiple_of(SAMPLES_PER_CHUNK), fill);
     all
 }
 
@@ -58,30 +66,39 @@ fn least(set: &[Scaled]) -> usize {
 
 widest! {
     /// Evaluates the densities of A at 16 samples of B.
-    fn evaluate(own: Option<Own>, a: &[Scaled], tile: &[Scaled], slopes: bool, densities: &mut [Densities]) {
-        match (own, slopes) {
+    fn evaluate(
+        gaussian: Option<JointGaussian>, a: &[Scaled], tile: &[Scaled], slopes: bool, densities: &mut [Densities],
+    ) {
+        match (gaussian, slopes) {
             (None, false) => evaluate_by::<false, Product>(Product, a, tile, densities),
             (None, true) => evaluate_by::<true, Product>(Product, a, tile, densities),
-            (Some(own), false) => evaluate_by::<false, Own>(own, a, tile, densities),
-            (Some(own), true) => evaluate_by::<true, Own>(own, a, tile, densities),
+            (Some(gaussian), false) => evaluate_by::<false, JointGaussian>(gaussian, a, tile, densities),
+            (Some(gaussian), true) => evaluate_by::<true, JointGaussian>(gaussian, a, tile, densities),
         }
     }
 }
 
 widest! {
     /// The derivative of the mutual information by v of 16 samples of A.
-    fn pull(own: Option<Own>, b: &[(Scaled, Weights)], tile: &[Scaled], of_a: &mut [f64]) {
-        let [lanes] = match own {
-            None => in_order(&Pulls { joint: Product, b, tile: by_lane(tile) }),
-            Some(own) => in_order(&Pulls { joint: own, b, tile: by_lane(tile) }),
+    fn derivatives(
+        gaussian: Option<JointGaussian>, b: &[(Scaled, Weights)], tile: &[Scaled], a_derivatives: &mut [f64],
+    ) {
+        let [lanes] = match gaussian {
+            None => in_order(&OverB { joint: Product, b, tile: by_lane(tile) }),
+            Some(gaussian) => in_order(&OverB { joint: gaussian, b, tile: by_lane(tile) }),
         };
-        of_a.copy_from_slice(&lanes);
+        a_derivatives.copy_from_slice(&lanes);
     }
 }
 
 #[inline(always)]
-fn evaluate_by<const SLOPE: bool, J: Joint>(joint: J, a: &[Scaled], tile: &[Scaled], densities: &mut [Densities]) {
-    let lanes = in_order(&OfB::<SLOPE, J> { joint, a, tile: by_lane(tile) });
+fn evaluate_by<const SLOPE: bool, J: JointWindow>(
+    joint: J,
+    a: &[Scaled],
+    tile: &[Scaled],
+    densities: &mut [Densities],
+) {
+    let lanes = in_order(&OverA::<SLOPE, J> { joint, a, tile: by_lane(tile) });
     for (l, densities) in densities.iter_mut().enumerate() {
         let sums =
             Sums { u: lanes[0][l], v: lanes[1][l], joint: lanes[2][l], slope_v: lanes[3][l], slope_joint: lanes[4][l] };
@@ -108,21 +125,22 @@ trait Terms<const N: usize> {
 #[inline(always)]
 fn in_order<const N: usize>(terms: &impl Terms<N>) -> [[f64; LANES]; N] {
     let (chunks, mut total) = (terms.chunks(), [[0.0; LANES]; N]);
-    for stretch in (0..chunks).step_by(STRETCH * SEGMENT) {
-        let (end, mut of_stretch) = (chunks.min(stretch + STRETCH * SEGMENT), [[0.0; LANES]; N]);
-        for segment in (stretch..end).step_by(SEGMENT) {
-            let mut of_segment = [[0.0; LANES]; N];
-            for chunk in segment..end.min(segment + SEGMENT) {
+    for stretch in (0..chunks).step_by(SEGMENTS_PER_STRETCH * CHUNKS_PER_SEGMENT) {
+        let (end, mut stretch_sums) =
+            (chunks.min(stretch + SEGMENTS_PER_STRETCH * CHUNKS_PER_SEGMENT), [[0.0; LANES]; N]);
+        for segment in (stretch..end).step_by(CHUNKS_PER_SEGMENT) {
+            let mut segment_sums = [[0.0; LANES]; N];
+            for chunk in segment..end.min(segment + CHUNKS_PER_SEGMENT) {
                 let sums = terms.chunk(chunk);
                 for n in 0..N {
                     for l in 0..LANES {
-                        of_segment[n][l] += f64::from(sums[n][l]);
+                        segment_sums[n][l] += f64::from(sums[n][l]);
                     }
                 }
             }
-            add(&mut of_stretch, &of_segment);
+            add(&mut stretch_sums, &segment_sums);
         }
-        add(&mut total, &of_stretch);
+        add(&mut total, &stretch_sums);
     }
     total
 }
@@ -137,22 +155,22 @@ fn add<const N: usize>(sums: &mut [[f64; LANES]; N], more: &[[f64; LANES]; N]) {
 }
 
 /// The sums over A for 16 samples of B.
-struct OfB<'a, const SLOPE: bool, J> {
+struct OverA<'a, const SLOPE: bool, J> {
     joint: J,
     a: &'a [Scaled],
     tile: [Lanes; 2],
 }
 
-impl<const SLOPE: bool, J: Joint> Terms<5> for OfB<'_, SLOPE, J> {
+impl<const SLOPE: bool, J: JointWindow> Terms<5> for OverA<'_, SLOPE, J> {
     #[inline(always)]
     fn chunks(&self) -> usize {
-        self.a.len() / CHUNK
+        self.a.len() / SAMPLES_PER_CHUNK
     }
 
     #[inline(always)]
     fn chunk(&self, chunk: usize) -> [Lanes; 5] {
         let [mut u, mut v, mut joint, mut slope_v, mut slope_joint] = [[0.0; LANES]; 5];
-        for &j in &self.a[chunk * CHUNK..][..CHUNK] {
+        for &j in &self.a[chunk * SAMPLES_PER_CHUNK..][..SAMPLES_PER_CHUNK] {
             for l in 0..LANES {
                 let i = Scaled { u: self.tile[0][l], v: self.tile[1][l] };
                 let mut sums =
@@ -167,22 +185,22 @@ impl<const SLOPE: bool, J: Joint> Terms<5> for OfB<'_, SLOPE, J> {
 }
 
 /// The sums over B for 16 samples of A.
-struct Pulls<'a, J> {
+struct OverB<'a, J> {
     joint: J,
     b: &'a [(Scaled, Weights)],
     tile: [Lanes; 2],
 }
 
-impl<J: Joint> Terms<1> for Pulls<'_, J> {
+impl<J: JointWindow> Terms<1> for OverB<'_, J> {
     #[inline(always)]
     fn chunks(&self) -> usize {
-        self.b.len() / CHUNK
+        self.b.len() / SAMPLES_PER_CHUNK
     }
 
     #[inline(always)]
     fn chunk(&self, chunk: usize) -> [Lanes; 1] {
         let mut sums = [0.0; LANES];
-        for &(i, weights) in &self.b[chunk * CHUNK..][..CHUNK] {
+        for &(i, weights) in &self.b[chunk * SAMPLES_PER_CHUNK..][..SAMPLES_PER_CHUNK] {
             for l in 0..LANES {
                 let j = Scaled { u: self.tile[0][l], v: self.tile[1][l] };
                 sums[l] = viola::add_derivative(sums[l], i, weights, j, self.joint);

@@ -1,31 +1,31 @@
 //! The kernels of Viola's mutual information.
 
 use crate::backend::queue::kernels;
-use gpu::kernels::viola::{finish, pull, sample, sums};
+use gpu::kernels::viola::{densities, derivatives, finish, sample};
 use gpu::params;
 
 kernels! {
     VIOLA_SAMPLE = sample::viola_sample(params::Viola);
-    VIOLA_SUMS_FEW = sums::viola_sums_few(params::Viola);
-    VIOLA_SUMS_FEW_OWN = sums::viola_sums_few_own(params::Viola);
-    VIOLA_SUMS_FEW_SLOPE = sums::viola_sums_few_slope(params::Viola);
-    VIOLA_SUMS_FEW_SLOPE_OWN = sums::viola_sums_few_slope_own(params::Viola);
-    VIOLA_SUMS = sums::viola_sums(params::Viola);
-    VIOLA_SUMS_OWN = sums::viola_sums_own(params::Viola);
-    VIOLA_SUMS_SLOPE = sums::viola_sums_slope(params::Viola);
-    VIOLA_SUMS_SLOPE_OWN = sums::viola_sums_slope_own(params::Viola);
-    VIOLA_SUMS_FAST = sums::viola_sums_fast(params::Viola);
-    VIOLA_SUMS_FAST_OWN = sums::viola_sums_fast_own(params::Viola);
-    VIOLA_SUMS_FAST_SLOPE = sums::viola_sums_fast_slope(params::Viola);
-    VIOLA_SUMS_FAST_SLOPE_OWN = sums::viola_sums_fast_slope_own(params::Viola);
-    VIOLA_PULL_FEW = pull::viola_pull_few(params::Viola);
-    VIOLA_PULL_FEW_OWN = pull::viola_pull_few_own(params::Viola);
-    VIOLA_PULL = pull::viola_pull(params::Viola);
-    VIOLA_PULL_OWN = pull::viola_pull_own(params::Viola);
-    VIOLA_PULL_FAST = pull::viola_pull_fast(params::Viola);
-    VIOLA_PULL_FAST_OWN = pull::viola_pull_fast_own(params::Viola);
-    VIOLA_FINISH = finish::viola_finish(params::Viola);
-    VIOLA_FINISH_SLOPE = finish::viola_finish_slope(params::Viola);
-    VIOLA_FINISH_SLOPE_OWN = finish::viola_finish_slope_own(params::Viola);
-    VIOLA_FINISH_PULL = finish::viola_finish_pull(params::Viola);
+    VIOLA_DENSITIES_FEW = densities::viola_densities_few(params::Viola);
+    VIOLA_DENSITIES_FEW_JOINT_GAUSSIAN = densities::viola_densities_few_joint_gaussian(params::Viola);
+    VIOLA_DENSITIES_FEW_SLOPE = densities::viola_densities_few_slope(params::Viola);
+    VIOLA_DENSITIES_FEW_SLOPE_JOINT_GAUSSIAN = densities::viola_densities_few_slope_joint_gaussian(params::Viola);
+    VIOLA_DENSITIES = densities::viola_densities(params::Viola);
+    VIOLA_DENSITIES_JOINT_GAUSSIAN = densities::viola_densities_joint_gaussian(params::Viola);
+    VIOLA_DENSITIES_SLOPE = densities::viola_densities_slope(params::Viola);
+    VIOLA_DENSITIES_SLOPE_JOINT_GAUSSIAN = densities::viola_densities_slope_joint_gaussian(params::Viola);
+    VIOLA_DENSITIES_FAST = densities::viola_densities_fast(params::Viola);
+    VIOLA_DENSITIES_FAST_JOINT_GAUSSIAN = densities::viola_densities_fast_joint_gaussian(params::Viola);
+    VIOLA_DENSITIES_FAST_SLOPE = densities::viola_densities_fast_slope(params::Viola);
+    VIOLA_DENSITIES_FAST_SLOPE_JOINT_GAUSSIAN = densities::viola_densities_fast_slope_joint_gaussian(params::Viola);
+    VIOLA_DERIVATIVES_FEW = derivatives::viola_derivatives_few(params::Viola);
+    VIOLA_DERIVATIVES_FEW_JOINT_GAUSSIAN = derivatives::viola_derivatives_few_joint_gaussian(params::Viola);
+    VIOLA_DERIVATIVES = derivatives::viola_derivatives(params::Viola);
+    VIOLA_DERIVATIVES_JOINT_GAUSSIAN = derivatives::viola_derivatives_joint_gaussian(params::Viola);
+    VIOLA_DERIVATIVES_FAST = derivatives::viola_derivatives_fast(params::Viola);
+    VIOLA_DERIVATIVES_FAST_JOINT_GAUSSIAN = derivatives::viola_derivatives_fast_joint_gaussian(params::Viola);
+    VIOLA_FINISH_DENSITIES = finish::viola_finish_densities(params::Viola);
+    VIOLA_FINISH_DENSITIES_SLOPE = finish::viola_finish_densities_slope(params::Viola);
+    VIOLA_FINISH_DENSITIES_SLOPE_JOINT_GAUSSIAN = finish::viola_finish_densities_slope_joint_gaussian(params::Viola);
+    VIOLA_FINISH_DERIVATIVES = finish::viola_finish_derivatives(params::Viola);
 }

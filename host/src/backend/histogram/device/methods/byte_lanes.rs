@@ -18,7 +18,7 @@ kernels! {
 
 /// The most threads per block of the kernel that has one byte counter per thread and bin. With more threads, these
 /// counters would take up the shared memory of the joint histogram.
-const LANES: u32 = 256;
+const MOST_BYTE_COUNTER_THREADS: u32 = 256;
 
 /// A pair of images and the launches that count it.
 pub struct ByteLanes<Q: Queue> {
@@ -35,7 +35,11 @@ impl<Q: Queue> ByteLanes<Q> {
         let queue = images.queue;
         let (threads, bins) = (queue.limits().threads, pair.bins[0] + pair.bins[1]);
         let (kernel, threads, bytes) = match pair.bins[0].max(pair.bins[1]) {
-            ..=64 => (BYTE_LANES_64, threads.min(LANES), Lanes::bytes(bins, threads.min(LANES))),
+            ..=64 => (
+                BYTE_LANES_64,
+                threads.min(MOST_BYTE_COUNTER_THREADS),
+                Lanes::bytes(bins, threads.min(MOST_BYTE_COUNTER_THREADS)),
+            ),
             65..=256 => (BYTE_LANES_256, threads, Warps::bytes(bins, threads)),
             _ => return Err(cannot("byte-lanes", "takes at most 256 bins per side")),
         };

@@ -9,7 +9,7 @@ use crate::backend::histogram::device::partials::{Partials, worth_having};
 use crate::backend::image::device::Images;
 use crate::backend::queue::{Kernel, Memory, Queue, Shape, kernels};
 use gpu::kernels::histogram::global_copies;
-use gpu::kernels::histogram::global_copies::{PROJECTING, THREADS};
+use gpu::kernels::histogram::global_copies::{PROJECT_THREADS, THREADS};
 use gpu::params::{self, Affine};
 
 kernels! {
@@ -66,8 +66,8 @@ impl<Q: Queue> GlobalCopies<Q> {
             first: number as u32 * bins[0] * bins[1],
             unused: 0,
         };
-        let blocks = bins[0].max(bins[1]).div_ceil(PROJECTING);
-        let shape = Shape { grid: [blocks, 1, 1], block: [PROJECTING, 1, 1], shared_bytes: 0 };
+        let blocks = bins[0].max(bins[1]).div_ceil(PROJECT_THREADS);
+        let shape = Shape { grid: [blocks, 1, 1], block: [PROJECT_THREADS, 1, 1], shared_bytes: 0 };
         // SAFETY: the memory is as long as the bins say and lives until the queue is done.
         unsafe { queue.launch(&PROJECT, shape, params) }
     }

@@ -35,15 +35,18 @@ struct Packing {
     /// Words per thread; 0 for no counters in shared memory.
     words: u32,
     /// log2 of the counters in a word.
-    shift: u32,
+    log2_per_word: u32,
 }
 
 impl Packing {
     /// The widest counters, of 16 bits or fewer, of which one per pair of bins and thread of a block fit into `words`
     /// words (Shams 2009, eq. 10).
     fn new(pairs: u32, words: u32) -> Self {
-        let packings = (1..=5).map(|shift| Self { words: pairs.div_ceil(1 << shift), shift });
-        packings.into_iter().find(|packing| packing.words * THREADS <= words).unwrap_or(Self { words: 0, shift: 5 })
+        let packings = (1..=5).map(|log2_per_word| Self { words: pairs.div_ceil(1 << log2_per_word), log2_per_word });
+        packings
+            .into_iter()
+            .find(|packing| packing.words * THREADS <= words)
+            .unwrap_or(Self { words: 0, log2_per_word: 5 })
     }
 }
 
@@ -72,7 +75,7 @@ impl<Q: Queue> Counter<Q> for PerThread<Q> {
                 images: self.images.params(transform),
                 partials: self.partials.view_mut(),
                 words: self.packing.words,
-                shift: self.packing.shift,
+                log2_per_word: self.packing.log2_per_word,
             };
             // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
             unsafe { queue.launch(&HISTOGRAM_PER_THREAD, self.shape, params)? };
@@ -91,9 +94,12 @@ mod tests {
         for pairs in [4, 9, 600, 2500, 4096, 65_536] {
             let packing = Packing::new(pairs, 7424);
             let bits = 7424 * 32 / (pairs * THREADS);
-            let found = if packing.words == 0 { 0 } else { 32 >> packing.shift };
+            let found = if packing.words == 0 { 0 } else { 32 >> packing.log2_per_word };
             assert!(found <= bits && (bits < 2 * found || found == 16 || bits == 0), "{pairs}: {found} of {bits} bits");
-            assert!(packing.words * THREADS <= 7424 && packing.words << packing.shift >= pairs || packing.words == 0);
+            assert!(
+                packing.words * THREADS <= 7424 && packing.words << packing.log2_per_word >= pairs
+                    || packing.words == 0
+            );
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::backend::histogram::device::counter::{Counter, UploadedPair, write};
 use crate::backend::histogram::device::tiles::tiles;
 use crate::backend::image::device::Images;
 use crate::backend::queue::{BATCH, Kernel, Memory, Queue, Shape, kernels};
+use gpu::kernels::WARP;
 use gpu::kernels::histogram::shared_atomic;
-use gpu::kernels::histogram::shared_atomic::WIDTH;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::{self, Affine};
 
@@ -47,7 +47,7 @@ struct Cuts {
 impl Cuts {
     fn new(size: [u32; 3], pairs: u32, words: u32, rows: u32, resident: u32) -> Self {
         let passes = pairs.div_ceil(words);
-        let (depth, tiles) = tiles(size, [WIDTH, rows], resident);
+        let (depth, tiles) = tiles(size, [WARP, rows], resident);
         Self { rows, range: pairs.div_ceil(passes), passes, depth, tiles, resident }
     }
 
@@ -58,7 +58,7 @@ impl Cuts {
         let share =
             if 2 * parts <= self.resident { self.resident / parts } else { (4 * self.resident).div_ceil(parts) };
         let blocks = share.clamp(1, self.tiles);
-        Shape { grid: [blocks, batch, self.passes], block: [WIDTH, self.rows, 1], shared_bytes: 4 * self.range }
+        Shape { grid: [blocks, batch, self.passes], block: [WARP, self.rows, 1], shared_bytes: 4 * self.range }
     }
 }
 
@@ -81,7 +81,7 @@ impl<Q: Queue> SharedAtomic<Q> {
         let threads = queue.limits().threads;
         let (pairs, words) = (pair.bins[0] * pair.bins[1], queue.shared_bytes(&kernel) / 4);
         let resident = queue.resident(&kernel, threads, 4 * pairs.min(words))?;
-        let cuts = Cuts::new(pair.fixed.size().map(|n| n as u32), pairs, words, threads / WIDTH, resident);
+        let cuts = Cuts::new(pair.fixed.size().map(|n| n as u32), pairs, words, threads / WARP, resident);
         Ok(Self { images: UploadedPair::new(images, pair)?, transforms: queue.pinned(12 * BATCH)?, kernel, cuts })
     }
 }

@@ -6,7 +6,8 @@ use crate::backend::histogram::Pair;
 use crate::backend::histogram::device::counter::{Counter, UploadedPair, cannot};
 use crate::backend::image::device::Images;
 use crate::backend::queue::{Element, Kernel, Memory, Queue, Shape, kernels};
-use gpu::kernels::histogram::tagged::{LANES, VOXELS};
+use gpu::kernels::WARP;
+use gpu::kernels::histogram::tagged::VOXELS;
 use gpu::kernels::histogram::{mbe, warp_tagged};
 use gpu::params::{self, Affine};
 
@@ -96,9 +97,9 @@ impl<Q: Queue, T: Element> Tagged<Q, T> {
         let words = pair.fixed.size().iter().product::<usize>().div_ceil(VOXELS as usize);
         let step = |kernel: Kernel<_>, (first, range): (u32, u32)| -> Result<Step<T>> {
             let shared_bytes = 4 * WARPS * range.div_ceil(method.packed);
-            let resident = queue.resident(&kernel, WARPS * LANES, shared_bytes)?;
-            let blocks = resident.min((words as u32).div_ceil(WARPS * LANES));
-            let shape = Shape { grid: [blocks, 1, 1], block: [WARPS * LANES, 1, 1], shared_bytes };
+            let resident = queue.resident(&kernel, WARPS * WARP, shared_bytes)?;
+            let blocks = resident.min((words as u32).div_ceil(WARPS * WARP));
+            let shape = Shape { grid: [blocks, 1, 1], block: [WARPS * WARP, 1, 1], shared_bytes };
             Ok(Step { kernel, shape, first, range })
         };
         let shared = [&method.first, &method.later].map(|kernel| queue.shared_bytes(kernel).min(SHARED_BYTES));

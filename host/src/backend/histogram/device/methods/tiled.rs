@@ -5,7 +5,8 @@ use crate::backend::histogram::Pair;
 use crate::backend::histogram::device::counter::{Counter, UploadedPair, cannot, write};
 use crate::backend::image::device::Images;
 use crate::backend::queue::{BATCH, Kernel, Memory, Queue, Shape, kernels};
-use gpu::kernels::histogram::tiled::brick::{CELL, GROUP, SIZE};
+use gpu::kernels::WARP;
+use gpu::kernels::histogram::tiled::brick::{BRICKS, CELL, GROUP, SIZE};
 use gpu::kernels::histogram::tiled::{self, brick, strips};
 use gpu::math::interpolate::Interpolator;
 use gpu::math::{bin, eight_bit, strips as layout};
@@ -113,12 +114,13 @@ fn lay<Q: Queue>(images: &Images<Q>, pair: &Pair, counters: PackedCounters) -> R
     let (groups, cells_size) = (groups(pair), cells(pair));
     let groups_len = groups.iter().product::<u32>() as usize;
     let cells_len = cells_size.iter().product::<u32>() as usize;
+    let bricks_len = BRICKS as usize * groups_len;
     let strips_len = strips_len(pair);
     let (mut loads, mut cells) = (queue.zeros::<u32>(groups_len)?, queue.zeros::<u16>(cells_len.max(1))?);
     let mut laid = Laid::<Q> {
-        bricks: queue.zeros(32 * groups_len)?,
-        bins: queue.zeros(32 * 32 * groups_len)?,
-        masks: queue.zeros(32 * groups_len)?,
+        bricks: queue.zeros(bricks_len)?,
+        bins: queue.zeros(WARP as usize * bricks_len)?,
+        masks: queue.zeros(bricks_len)?,
         order: queue.zeros(1)?,
         strips: queue.zeros(strips_len.max(1))?,
         wide_cells: queue.zeros(cells_len.max(1))?,
@@ -150,7 +152,7 @@ fn lay<Q: Queue>(images: &Images<Q>, pair: &Pair, counters: PackedCounters) -> R
         // SAFETY: the memory is as long as the sizes say. Memory that is dropped below waits for the queue first.
         if threads > 0 { unsafe { queue.launch(kernel, shape, params) } } else { Ok(()) }
     };
-    launch(&LAY_BRICKS, 32 * 32 * groups_len)?;
+    launch(&LAY_BRICKS, WARP as usize * bricks_len)?;
     launch(&FIND_CELLS, cells_len)?;
     launch(&WIDEN_CELLS, cells_len)?;
     launch(&LAY_STRIPS, strips_len)?;

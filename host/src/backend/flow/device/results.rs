@@ -2,7 +2,7 @@
 //! field.
 
 use super::grid::{FieldOnDevice, allocate_field};
-use super::kernels::{FLOW_INVERSE, FLOW_JACOBIAN, FLOW_MISSES, FLOW_MOVED, FLOW_VECTORS};
+use super::kernels::{FLOW_INVERSE, FLOW_INVERSE_ERROR, FLOW_JACOBIAN, FLOW_MOVED, FLOW_VECTORS};
 use super::launch;
 use crate::backend::flow::FlowInverse;
 use crate::backend::queue::{Memory, Queue};
@@ -85,7 +85,7 @@ pub fn inverse<Q: Queue>(
     // SAFETY: as above.
     unsafe {
         launch::each(queue, &FLOW_INVERSE, inverse_size, params)?;
-        launch::sum(queue, &FLOW_MISSES, grid.size, params)?;
+        launch::sum(queue, &FLOW_INVERSE_ERROR, grid.size, params)?;
     }
     let vectors = vectors(queue, &inverse, inverse_size, maps)?;
     let (totals, largest) = (queue.download(&totals, 2)?, queue.download(&largest, 1)?);

@@ -85,7 +85,7 @@ pub fn inverse(
     let voxels = size.iter().map(|&n| n as usize).product::<usize>();
     let mut planes = vec![0.0; 3 * voxels];
     let width = size[0] as usize;
-    pieces(&mut planes, width, |first, planes| ways_back(grid, size, maps.0[1], first * width, planes));
+    pieces(&mut planes, width, |first, planes| inverse_rows(grid, size, maps.0[1], first * width, planes));
     known_inverse(grid, spacing_mm, (planes, size), maps)
 }
 
@@ -99,15 +99,15 @@ pub fn known_inverse(
     planes.resize(planes.len() + interpolate::padding(size), 0.0);
     let ways = FieldView { size, field: &planes };
     let pieces = (0..grid.voxels().div_ceil(PIECE)).into_par_iter().take_any_while(|_| should_continue());
-    let misses = pieces.map(|piece| {
+    let errors = pieces.map(|piece| {
         let end = grid.voxels().min((piece + 1) * PIECE);
-        misses(grid, &ways, maps, spacing_mm, piece * PIECE..end)
+        inverse_errors(grid, &ways, maps, spacing_mm, piece * PIECE..end)
     });
-    let misses = misses.reduce(Misses::default, Misses::add);
+    let errors = errors.reduce(InverseErrors::default, InverseErrors::add);
     FlowInverse {
         vectors: vectors(&ways, vector_maps),
-        mean_mm: flow::mean(misses.sum, flow::MM_UNIT, misses.count),
-        worst_mm: f64::from(misses.worst),
+        mean_mm: flow::mean(errors.sum, flow::MM_UNIT, errors.count),
+        worst_mm: f64::from(errors.worst),
     }
 }
 
@@ -135,7 +135,7 @@ widest! {
 }
 
 widest! {
-    fn ways_back(grid: &FieldView, size: [u32; 3], back: &Affine, first: usize, planes: [&mut [f32]; 3]) {
+    fn inverse_rows(grid: &FieldView, size: [u32; 3], back: &Affine, first: usize, planes: [&mut [f32]; 3]) {
         let [xs, ys, zs] = planes;
         for i in 0..xs.len() {
             let to = flow::through(back, voxel(size, first + i).map(|n| n as f32));
@@ -147,34 +147,36 @@ widest! {
 
 /// Inverse consistency errors: how far from a voxel the field and then its inverse end, in mm.
 #[derive(Default)]
-struct Misses {
+struct InverseErrors {
     /// In units of 1 / [`flow::MM_UNIT`] mm.
     sum: u64,
     count: u64,
     worst: f32,
 }
 
-impl Misses {
+impl InverseErrors {
     fn add(self, other: Self) -> Self {
         Self { sum: self.sum + other.sum, count: self.count + other.count, worst: self.worst.max(other.worst) }
     }
 }
 
 widest! {
-    fn misses(grid: &FieldView, ways: &FieldView, maps: [&Affine; 2], spacing_mm: [f32; 3], voxels: Range<usize>) -> Misses {
-        let mut misses = Misses::default();
+    fn inverse_errors(
+        grid: &FieldView, ways: &FieldView, maps: [&Affine; 2], spacing_mm: [f32; 3], voxels: Range<usize>,
+    ) -> InverseErrors {
+        let mut errors = InverseErrors::default();
         for number in voxels {
             let (voxel, displacement) = (voxel(grid.size, number), displacement(grid, number));
             // SAFETY: the field has its padding.
-            let miss = unsafe {
+            let error = unsafe {
                 flow::there_and_back(|i| ways.number(i), ways.size, maps, voxel, displacement, spacing_mm)
             };
-            if let Some(miss) = miss {
-                misses.sum += u64::from(flow::fixed_mm(miss));
-                misses.count += 1;
-                misses.worst = misses.worst.max(miss);
+            if let Some(error) = error {
+                errors.sum += u64::from(flow::fixed_mm(error));
+                errors.count += 1;
+                errors.worst = errors.worst.max(error);
             }
         }
-        misses
+        errors
     }
 }

@@ -4,7 +4,7 @@
 use super::{each_voxel, read};
 use crate::kernels::sample::{FineLinear, Sampler};
 use crate::math::{flow, interpolate};
-use crate::params::FlowShow;
+use crate::params::FlowResample;
 use cuda_std::kernel;
 
 /// Writes the moving image at the position to which the field and the map take each voxel, and whether that position is
@@ -14,7 +14,7 @@ use cuda_std::kernel;
 /// The slices are as long as their documentation and the sizes say, each size at least 1. The fixed image and its mask
 /// are not read.
 #[kernel]
-pub unsafe fn flow_show(p: FlowShow) {
+pub unsafe fn flow_resample(p: FlowResample) {
     // SAFETY: by this function's contract; a place is safe to read whether or not the position lies inside, and interpolated values lie between
     // stored ones.
     each_voxel(p.images.size, |voxel, number| unsafe {
@@ -22,10 +22,10 @@ pub unsafe fn flow_show(p: FlowShow) {
         let inside = interpolate::inside(position, interpolate::last(p.images.moving_size));
         let place = FineLinear::place(inside, position, p.images.moving_size);
         let words = FineLinear::load_from(p.images.moving, p.images.moving_size, place);
-        let shown = if inside { flow::rounded_to_stored(interpolate::linear(words, place.fraction)) } else { 0 };
+        let resampled = if inside { flow::rounded_to_stored(interpolate::linear(words, place.fraction)) } else { 0 };
         let nearest = || interpolate::nearest(position, p.images.moving_size) as usize;
         let kept = inside && (p.images.masked[1] == 0 || p.images.moving_mask.get_cached(nearest()) != 0);
-        p.shown.set(number as usize, shown);
-        p.seen.set(number as usize, u8::from(kept));
+        p.resampled.set(number as usize, resampled);
+        p.kept.set(number as usize, u8::from(kept));
     });
 }
