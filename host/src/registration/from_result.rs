@@ -69,7 +69,7 @@ impl Run<'_> {
 
 impl Foregrounds {
     /// Returns the root mean square distance between where two maps take the fixed image's foreground, mm.
-    fn distance(&self, a: &DAffine3, b: &DAffine3) -> f64 {
+    pub fn distance(&self, a: &DAffine3, b: &DAffine3) -> f64 {
         let squared = |point: DVec3| a.transform_point3(point).distance_squared(b.transform_point3(point));
         let (sum, count) = self.points().fold((0.0, 0), |(sum, count), point| (sum + squared(point), count + 1));
         (sum / f64::from(count.max(1))).sqrt()

@@ -11,6 +11,7 @@ use super::retry::unless_fatal;
 use super::{Case, Init, Options, Part, Registration, Run, lead};
 use crate::Result;
 use crate::doubt::{Check, Doubt};
+use crate::error::message;
 use crate::transform::Kind;
 
 impl Case<'_> {
@@ -57,6 +58,7 @@ impl Case<'_> {
         // The affine registration has passed the check of the place, and its change of volume shows how much sizes
         // differ.
         near.doubts.retain(|doubt| doubt.check != Check::Place);
+        near.doubts.push(misfit_doubt(foregrounds.distance(&to, &map)));
         near.doubts.extend(affine.doubts.iter().filter(|doubt| doubt.check == Check::Volume).map(by_affine));
         (near.place, near.elsewhere) = (affine.place, affine.elsewhere);
         Ok(Some(near).filter(Registration::trusted))
@@ -67,6 +69,17 @@ impl Case<'_> {
 /// hide that it is.
 fn is_replaceable(doubts: &[Doubt]) -> bool {
     doubts.iter().any(|doubt| doubt.grave) && doubts.iter().all(|doubt| doubt.check != Check::Mirrored)
+}
+
+/// Returns a doubt that says how badly a transform of the requested kind fits. Between two people that is to be
+/// expected. Of one person, a voxel size may be wrong.
+fn misfit_doubt(mm: f64) -> Doubt {
+    let message = message!(
+        "the images differ in size or shape: the affine transform to which this one is nearest is {mm:.1} mm from it (root \
+         mean square)";
+        "if both show the same person, check their voxel sizes, or else use ", Dof, " affine"
+    );
+    Doubt::slight(Check::Place, message)
 }
 
 /// Rewords a doubt about the affine registration for the result that replaces it.
