@@ -2,6 +2,7 @@
 //! it begins with searched displacements.
 
 use super::Level;
+use super::contrast_check::ContrastCheck;
 use super::course::Course;
 use super::flows::Flows;
 use super::searched::Searched;
@@ -35,13 +36,17 @@ impl Strategy {
             return Ok(Self { smoothing: given, searched: None, nats: 0.0 });
         }
         // This comes before the trials, whose fields need the memory that the search frees.
-        let searched = if searches { Some(course.searched()?) } else { None };
-        let mut trials = Trials::new(course, bending_check)?;
+        let search = || searches.then(|| course.searched()).transpose();
+        let (searched, contrast_check) = rayon::join(search, || contrast_check(course));
+        let (searched, contrast_check) = (searched?, contrast_check?);
+        let mut trials = Trials::new(course, bending_check, contrast_check);
         let (smoothing, tried) = match given {
             Some(given) => (given, trials.try_one(given, None)?),
             None => stiffness::find(&mut trials, known.map(|strategy| strategy.smoothing))?,
         };
-        let (nats, further, at_once) = (tried.score(), course.searches_further(), trials.at_once());
+        let compared = searched.is_some() || !alone;
+        let nats = if compared { trials.score(smoothing, tried)? } else { 0.0 };
+        let (further, at_once) = (course.searches_further(), trials.at_once());
         let after = |searched: &Searched| {
             stiffness::from_searched(smoothing, nats, further, at_once, |some| trials.try_all(some, Some(searched)))
         };
@@ -74,6 +79,12 @@ impl Strategy {
         let level = |number| course.level(flow, number, before(number), course.smoothing(number, self.smoothing));
         (first..=course.finest()).map(level).collect()
     }
+}
+
+/// Returns the check of single flows by local contrast.
+fn contrast_check<'a>(course: &'a Course) -> Result<Option<ContrastCheck<'a>>> {
+    let check = || ContrastCheck::new(course.levels, &course.start, course.intensities);
+    course.middle.is_none().then(check).transpose().map(Option::flatten)
 }
 
 /// Searches on the next finer level around what was found. Returns what was found there if the images agree better by

@@ -23,7 +23,8 @@ pub struct TrialResult {
     /// The information of the metrics over the held-out half, nats per voxel.
     pub nats: f64,
     /// The mutual information of local contrast, nats beyond chance. In symmetric mode, on the grids of both images: see
-    /// [`symmetric_contrast::information`].
+    /// [`symmetric_contrast::information`]. Of a single flow that climbed the coarse levels, it is measured only by
+    /// [`Trials::score`].
     pub contrast_nats: f64,
     /// Whether the information has risen enough since the start to account for how the field bends space: see
     /// [`bending`].
@@ -55,17 +56,16 @@ pub struct Trials<'a> {
     /// `None` in symmetric mode, and if too little of the images is foreground.
     contrast_check: Option<ContrastCheck<'a>>,
     bending_check: BendingCheck,
+    /// The fields of single flows that climbed the coarse levels.
+    climbed: Vec<(Smoothing, Field)>,
 }
 
 impl<'a> Trials<'a> {
-    /// Prepares trials, in which `bending_check` says what must account for a field.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn new(course: &'a Course<'a>, bending_check: BendingCheck) -> Result<Self> {
-        let contrast_check = || ContrastCheck::new(course.levels, &course.start, course.intensities);
-        let contrast_check = course.middle.is_none().then(contrast_check).transpose()?.flatten();
-        Ok(Self { course, judge: Judge { course, flow: None, start: None }, contrast_check, bending_check })
+    /// Prepares trials, in which `bending_check` says what must account for a field. Symmetric mode needs no
+    /// `contrast_check`.
+    pub fn new(course: &'a Course<'a>, bending_check: BendingCheck, contrast_check: Option<ContrastCheck<'a>>) -> Self {
+        let judge = Judge { course, flow: None, start: None };
+        Self { course, judge, contrast_check, bending_check, climbed: Vec::new() }
     }
 
     /// Returns how many fields are [tried](Trials::try_all) in about the time of one.
@@ -76,7 +76,7 @@ impl<'a> Trials<'a> {
 
     /// Tries the coarse levels with each of these smoothings: see [`Trials::try_one`].
     pub fn try_all(&mut self, smoothings: &[Smoothing], searched: Option<&Searched>) -> Result<Vec<TrialResult>> {
-        let Self { course, judge, contrast_check, bending_check } = self;
+        let Self { course, judge, contrast_check, bending_check, climbed } = self;
         if course.middle.is_some() {
             return smoothings.iter().map(|&smoothing| self.try_one(smoothing, searched)).collect();
         }
@@ -89,7 +89,24 @@ impl<'a> Trials<'a> {
             scope.spawn(|_| fields = smoothings.par_iter().with_max_len(1).map(trial_field).collect());
             judge.flow_and_start().map(drop)
         })?;
-        fields?.iter().map(|field| judge.evaluate(field)).collect()
+        let fields = fields?;
+        let results = fields.iter().map(|field| judge.evaluate(field)).collect();
+        if searched.is_none() {
+            climbed.extend(smoothings.iter().copied().zip(fields));
+        }
+        results
+    }
+
+    /// Returns the [score](TrialResult::score) of a trial without searched displacements, after measuring its local
+    /// contrast.
+    pub fn score(&self, smoothing: Smoothing, tried: TrialResult) -> Result<f64> {
+        let climbed = self.climbed.iter().find(|(other, _)| *other == smoothing);
+        let through = self
+            .contrast_check
+            .as_ref()
+            .zip(climbed)
+            .map(|(check, (_, field))| check.through(&field.planes, self.course.grid(field.level)));
+        Ok(tried.score() + through.transpose()?.map_or(0.0, |through| through.nats))
     }
 
     /// Tries the coarse levels or, if the field begins with searched displacements, the last of them.
@@ -121,8 +138,13 @@ impl<'a> Trials<'a> {
 
     /// Tries a single flow up to this level.
     fn try_up_to(&mut self, level: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<TrialResult> {
-        let Self { course, judge, contrast_check, bending_check } = self;
-        judge.evaluate(&Field::of(course, level, smoothing, searched, contrast_check.as_ref(), *bending_check)?)
+        let Self { course, judge, contrast_check, bending_check, climbed } = self;
+        let field = Field::of(course, level, smoothing, searched, contrast_check.as_ref(), *bending_check)?;
+        let result = judge.evaluate(&field);
+        if searched.is_none() && level < course.coarse() {
+            climbed.push((smoothing, field));
+        }
+        result
     }
 
     /// Frees the memory of the flow on the finest level.
@@ -196,11 +218,12 @@ impl Field {
         let planes = run_trial(course, level, smoothing, searched)?.field()?;
         let grid = course.grid(level);
         let bending = bending::of_planes(&planes, grid.size);
-        let through = contrast_check.map(|check| check.through(&planes, grid)).transpose()?;
-        let contrast_nats = through.as_ref().map_or(0.0, |through| through.nats);
-        let decides = |_: &_| bending_check == BendingCheck::LocalContrast;
-        let accounted_for =
-            contrast_check.zip(through).filter(decides).map(|(check, field)| check.accounts_for(&field));
+        let decides = bending_check == BendingCheck::LocalContrast;
+        let scored = searched.is_some() || level >= course.coarse();
+        let check = contrast_check.filter(|_| decides || scored);
+        let through = check.map(|check| check.through(&planes, grid)).transpose()?;
+        let contrast_nats = through.as_ref().filter(|_| scored).map_or(0.0, |through| through.nats);
+        let accounted_for = check.zip(through).filter(|_| decides).map(|(check, field)| check.accounts_for(&field));
         Ok(Self { planes, level, bending, contrast_nats, accounted_for })
     }
 }

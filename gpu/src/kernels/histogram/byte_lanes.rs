@@ -13,7 +13,7 @@
 //! add to the results by atomics, whereas the slides store partial histograms and sum them in another launch.
 
 use super::pair::{self, NONE};
-use crate::kernels::{WARP, each_of};
+use crate::kernels::{WARP, each_along_x};
 use crate::params::ByteLanes;
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
@@ -176,7 +176,7 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
     // SAFETY: only one thread uses each word before the barrier.
     unsafe {
         let all = shared::dynamic::<u32>(0, bytes / 4 + p.range);
-        each_of(all.len(), |word| all.store(word, 0));
+        each_along_x(all.len(), |word| all.store(word, 0));
     }
     sync_threads();
     let (mut first, mut steps) = (block_idx_x() * threads, 0);
@@ -201,7 +201,7 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
     // SAFETY: all threads come here; only pairs of the joint histogram have counts.
     unsafe {
         add_up(p, marginals);
-        each_of(p.range, |index| {
+        each_along_x(p.range, |index| {
             let count = joint.load(index);
             if count > 0 {
                 p.counters.add((p.first + first_pair + index) as usize, count);
@@ -215,7 +215,7 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
 unsafe fn add_up<M: Marginals>(p: &ByteLanes, marginals: M) {
     sync_threads();
     if block_idx_z() == 0 {
-        each_of(p.images.bins[0] + p.images.bins[1], |bin| {
+        each_along_x(p.images.bins[0] + p.images.bins[1], |bin| {
             // SAFETY: only this thread uses the bin between the barriers.
             let count = unsafe { marginals.take(bin) };
             if count > 0 {

@@ -13,7 +13,7 @@
 //! No 32-bit counter overflows, as there are at most 2^31 voxels.
 
 use super::pair::{self, NONE};
-use crate::kernels::each_of;
+use crate::kernels::each_along_x;
 use crate::params::{GlobalCopies, Projection};
 use cuda_std::kernel;
 use cuda_std::shared;
@@ -48,7 +48,7 @@ pub unsafe fn count_copies_and_marginals(p: GlobalCopies) {
     let marginals = unsafe { shared::dynamic::<u32>(0, bins) };
     // SAFETY: each element is one thread's, and what all add to is written before the barrier.
     unsafe {
-        each_of(bins, |bin| marginals.store(bin, 0));
+        each_along_x(bins, |bin| marginals.store(bin, 0));
         sync_threads();
         core::hint::assert_unchecked(fixed_bins > 0);
         each_pair(&p, |pair| {
@@ -56,7 +56,7 @@ pub unsafe fn count_copies_and_marginals(p: GlobalCopies) {
             marginals.add(fixed_bins + pair / fixed_bins, 1);
         });
         sync_threads();
-        each_of(bins, |bin| {
+        each_along_x(bins, |bin| {
             let count = marginals.load(bin);
             if count > 0 {
                 p.marginals.add(bin as usize, count);
