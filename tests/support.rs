@@ -8,7 +8,7 @@ use libtest_mimic::{Failed, Trial};
 use mireg::backend::BackendKind;
 use mireg::backend::cuda::{self, Cuda};
 use mireg::image::StoredImage;
-use mireg::{Engine, PixelType, Silent, Volume};
+use mireg::{Engine, Geometry, PixelType, Silent, Volume};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -26,6 +26,30 @@ pub const PIXELS: [PixelType; 10] = [
     PixelType::F32,
     PixelType::F64,
 ];
+
+/// Returns the means of blocks of `factors` voxels along each axis, as thicker voxels show them.
+pub fn block_means(volume: &Volume, factors: [usize; 3]) -> Volume {
+    let old = &volume.geometry;
+    let scale = DVec3::from(factors.map(|n| n as f64));
+    let geometry = Geometry {
+        size: [0, 1, 2].map(|axis| old.size[axis] / factors[axis]),
+        spacing: scale * old.spacing,
+        origin: old.index_to_world().transform_point3((scale - 1.0) / 2.0),
+        ..*old
+    };
+    let [width, height, _] = old.size;
+    let mean = |n: usize| {
+        let index = geometry.index_of(n);
+        let [i, j, k] = [0, 1, 2].map(|axis| factors[axis] * index[axis]..factors[axis] * (index[axis] + 1));
+        let voxel = |k, j, i| f64::from(volume.voxels[i + width * (j + height * k)]);
+        let sum: f64 = k
+            .flat_map(|k| j.clone().map(move |j| (k, j)))
+            .map(|(k, j)| i.clone().map(|i| voxel(k, j, i)).sum::<f64>())
+            .sum();
+        (sum / scale.element_product()) as f32
+    };
+    Volume { geometry, voxels: (0..geometry.voxels()).map(mean).collect(), pixel: volume.pixel }
+}
 
 /// Returns whether tests on a GPU are reported as ignored: if there is no GPU, unless `MIREG_REQUIRE_GPU` is set.
 pub fn gpu_is_absent() -> bool {

@@ -19,6 +19,7 @@ pub fn tests() -> Vec<Trial> {
         test("a_blurred_picture_does_not_guide_a_soft_field", blurred),
         test("a_soft_field_that_the_images_do_not_account_for_fails", bent),
         test("images_that_do_not_meet_fail", apart),
+        test("a_field_does_not_hide_that_an_image_is_mirrored", mirrored),
         test("the_overlap_is_a_fraction_whatever_the_scale", overlap),
     ]
 }
@@ -37,6 +38,24 @@ fn noise() -> Pair {
     let speck = |x: f64, y: f64, z: f64| random::uniform(5, ((x as u64) * 100 + y as u64) * 100 + z as u64) as f32;
     let other = by_place(&moving, |_, p, _| 100.0 * speck((p.x + 50.0) / 9.0, (p.y + 50.0) / 9.0, (p.z + 50.0) / 9.0));
     Pair { fixed, moving: other }
+}
+
+/// A body with a symmetric outline and asymmetric contents, and its mirror image. A field that bends one side onto the
+/// other makes them agree.
+fn mirrored() {
+    let side = 48;
+    let geometry = Geometry::axis_aligned([side; 3], DVec3::splat(2.0), DVec3::ZERO);
+    let voxel = |n: usize| {
+        let [x, y, z] = geometry.index_of(n);
+        let off = (DVec3::new(x as f64, y as f64, z as f64) - 23.5) / DVec3::new(18.0, 21.0, 20.0);
+        let speck = random::uniform(3, ((x / 4) * 10_000 + (y / 4) * 100 + z / 4) as u64);
+        if off.length() > 1.0 { 0.0 } else { 100.0 + 60.0 * speck as f32 }
+    };
+    let fixed = Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 };
+    let rows = fixed.voxels.chunks(side).flat_map(|row| row.iter().rev().copied());
+    let moving = Volume { voxels: rows.collect(), ..fixed.clone() };
+    let found = found(&Pair { fixed, moving }, &Options::default());
+    assert!(grave(&found).contains(&Check::Mirrored), "{:?}", found.doubts);
 }
 
 fn unrelated() {

@@ -7,7 +7,7 @@ use mireg::{Geometry, Options, PixelType, Volume, io};
 
 use super::place::lumps;
 use super::{register, test};
-use crate::support::data_dir;
+use crate::support::{block_means, data_dir};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -66,31 +66,13 @@ fn another_person() {
 fn heads_of_which_the_outlines_agree() {
     let [thin, moving] = ["brainweb/t1.mha", "rire/training_001_mr_T1.mha"]
         .map(|path| io::read(&data_dir().unwrap().join(path)).unwrap());
-    let fixed = halved(&thin);
+    let fixed = block_means(&thin, [2; 3]);
     let found = register(&fixed, &moving, &Options::default());
     let affine = register(&thin, &moving, &Options { dof: Kind::Affine, ..Options::default() });
     assert!(found.trusted() && affine.trusted(), "{:?}, {:?}", found.doubts, affine.doubts);
     let middle = fixed.geometry.centre();
     let [rigid, affine] = [&found, &affine].map(|found| found.transform.to_affine().transform_point3(middle));
     assert!(rigid.distance(affine) < 4.0, "{:.1} mm, {:?}", rigid.distance(affine), found.started);
-}
-
-/// Returns the means of blocks of 2 x 2 x 2 voxels.
-fn halved(volume: &Volume) -> Volume {
-    let [x, y, _] = volume.geometry.size;
-    let size = volume.geometry.size.map(|n| n / 2);
-    let geometry = Geometry {
-        size,
-        spacing: 2.0 * volume.geometry.spacing,
-        origin: volume.geometry.index_to_world().transform_point3(DVec3::splat(0.5)),
-        ..volume.geometry
-    };
-    let mean = |n: usize| {
-        let [i, j, k] = geometry.index_of(n).map(|n| 2 * n);
-        let block = (0..8).map(|n| volume.voxels[i + (n & 1) + x * (j + (n >> 1 & 1) + y * (k + (n >> 2)))]);
-        block.sum::<f32>() / 8.0
-    };
-    Volume { geometry, voxels: (0..geometry.voxels()).map(mean).collect(), pixel: volume.pixel }
 }
 
 /// A plain rigid registration of these two ends 190 mm away, or where the heads, whose sizes differ by 15 %, touch on
