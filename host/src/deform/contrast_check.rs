@@ -1,11 +1,12 @@
 //! Measures how well local contrast agrees through a candidate field, and decides by that whether the images account
 //! for it, as is required of the finished field: see `bending`.
 
-use super::place::{bending_of, foregrounds, moved};
+use super::levels::Level;
+use super::place::{bending_of, foregrounds, images_for_checks, moved};
 use super::{doubts, vectors};
 use crate::Result;
 use crate::backend::cpu;
-use crate::image::{Geometry, Prepared};
+use crate::image::{Geometry, Intensities, Prepared};
 use crate::registration::Foregrounds;
 use crate::transform::Field;
 use glam::DAffine3;
@@ -20,12 +21,12 @@ pub struct ContrastCheck<'a> {
 }
 
 impl<'a> ContrastCheck<'a> {
-    /// Prepares the check of fields composed with `start`, by the images on one of the levels. Returns `None` if too
-    /// little of them is foreground.
+    /// Prepares the check for fields composed with `start`. Returns `None` if too little of the images is foreground.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn new(images: [Prepared<'a>; 2], start: &DAffine3) -> Result<Option<Self>> {
+    pub fn new(levels: &'a [Level], start: &DAffine3, intensities: [Intensities; 2]) -> Result<Option<Self>> {
+        let Some(images) = images_for_checks(levels, intensities) else { return Ok(None) };
         let Some(foregrounds) = foregrounds(&images, |point| start.transform_point3(point))? else { return Ok(None) };
         let at_start = foregrounds.here(&DAffine3::IDENTITY);
         Ok(Some(Self { images, foregrounds, start: *start, at_start }))
@@ -61,7 +62,6 @@ pub struct Through {
 #[cfg(test)]
 mod tests {
     use super::super::levels;
-    use super::super::place::images_for_checks;
     use super::*;
     use crate::deform::Options;
     use crate::{PixelType, Silent, Volume};
@@ -86,7 +86,7 @@ mod tests {
         let intensities = prepared[0].each_ref().map(|image| image.intensities);
         let accounts = |start: f64, planes: &[f32]| {
             let start = DAffine3::from_translation(DVec3::new(start, 0.0, 0.0));
-            let check = ContrastCheck::new(images_for_checks(&levels, intensities).unwrap(), &start).unwrap().unwrap();
+            let check = ContrastCheck::new(&levels, &start, intensities).unwrap().unwrap();
             check.accounts_for(&check.through(planes, &geometry).unwrap())
         };
         let number = geometry.voxels();

@@ -134,14 +134,7 @@ pub fn both_ways(levels: &[Level], map: &DAffine3, intensities: [Intensities; 2]
 
 /// Returns the images on the coarsest level with enough voxels, or on the finest one.
 pub fn images_for_checks<'a>(levels: &'a [Level], intensities: [Intensities; 2]) -> Option<[Prepared<'a>; 2]> {
-    let level = levels.iter().find(|level| longest_side(level) >= enough(level)).or(levels.last())?;
-    Some(images(level, intensities))
-}
-
-/// Returns the images on the level whose grid is the one on which [`Foregrounds`] compares [`images_for_checks`]. To
-/// resample them takes an eighth of the time.
-pub fn images_for_trials<'a>(levels: &'a [Level], intensities: [Intensities; 2]) -> Option<[Prepared<'a>; 2]> {
-    let level = levels.iter().find(|level| 2.0 * longest_side(level) > enough(level)).or(levels.last())?;
+    let level = levels.iter().find(|level| is_fine_enough(level)).or(levels.last())?;
     Some(images(level, intensities))
 }
 
@@ -152,15 +145,9 @@ pub fn images<'a>(level: &'a Level, intensities: [Intensities; 2]) -> [Prepared<
     [prepared(fixed, &masks[0], intensities[0]), prepared(moving, &masks[1], intensities[1])]
 }
 
-/// Returns the longest side of a level, mm.
-fn longest_side(level: &Level) -> f64 {
-    longer_side(level.grids()[0])
-}
-
-/// Returns the longest side, mm, for which the voxels of a level are small enough.
-fn enough(level: &Level) -> f64 {
+fn is_fine_enough(level: &Level) -> bool {
     let grid = level.grids()[0];
-    ENOUGH[usize::from(!grid.is_flat())] * super::smallest(grid)
+    longer_side(grid) >= ENOUGH[usize::from(!grid.is_flat())] * super::smallest(grid)
 }
 
 fn prepared<'a>(image: &'a Volume, mask: &[u8], intensities: Intensities) -> Prepared<'a> {

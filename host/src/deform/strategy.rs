@@ -5,7 +5,6 @@ use super::Level;
 use super::contrast_check::ContrastCheck;
 use super::course::Course;
 use super::flows::Flows;
-use super::place::{images_for_checks, images_for_trials};
 use super::searched::Searched;
 use super::smoothing::Smoothing;
 use super::stiffness;
@@ -38,7 +37,7 @@ impl Strategy {
         }
         // This comes before the trials, whose fields need the memory that the search frees.
         let search = || searches.then(|| course.searched()).transpose();
-        let (searched, contrast_check) = rayon::join(search, || contrast_check(course, bending_check));
+        let (searched, contrast_check) = rayon::join(search, || contrast_check(course));
         let (searched, contrast_check) = (searched?, contrast_check?);
         let mut trials = Trials::new(course, bending_check, contrast_check);
         let (smoothing, tried) = match given {
@@ -82,14 +81,10 @@ impl Strategy {
     }
 }
 
-/// Returns the check of single flows by local contrast. What it alone must account for is checked like a finished field.
-fn contrast_check<'a>(course: &'a Course, check: BendingCheck) -> Result<Option<ContrastCheck<'a>>> {
-    let images = match check {
-        BendingCheck::HeldOut => images_for_trials(course.levels, course.intensities),
-        BendingCheck::LocalContrast => images_for_checks(course.levels, course.intensities),
-    };
-    let images = images.filter(|_| course.middle.is_none());
-    images.map(|images| ContrastCheck::new(images, &course.start)).transpose().map(Option::flatten)
+/// Returns the check of single flows by local contrast.
+fn contrast_check<'a>(course: &'a Course) -> Result<Option<ContrastCheck<'a>>> {
+    let check = || ContrastCheck::new(course.levels, &course.start, course.intensities);
+    course.middle.is_none().then(check).transpose().map(Option::flatten)
 }
 
 /// Searches on the next finer level around what was found. Returns what was found there if the images agree better by
