@@ -8,7 +8,7 @@ use libtest_mimic::{Failed, Trial};
 use mireg::backend::BackendKind;
 use mireg::backend::cuda::{self, Cuda};
 use mireg::image::StoredImage;
-use mireg::{Engine, Geometry, PixelType, Silent, Volume};
+use mireg::{Engine, Geometry, PixelType, Silent, Volume, random};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -49,6 +49,24 @@ pub fn block_means(volume: &Volume, factors: [usize; 3]) -> Volume {
         (sum / scale.element_product()) as f32
     };
     Volume { geometry, voxels: (0..geometry.voxels()).map(mean).collect(), pixel: volume.pixel }
+}
+
+/// Returns an ellipsoid of specks of four voxels, asymmetric within a symmetric outline, on a grid of 48 voxels along
+/// each axis.
+pub fn specked_ellipsoid(geometry: Geometry) -> Volume {
+    let voxel = |n: usize| {
+        let [x, y, z] = geometry.index_of(n);
+        let off = (DVec3::new(x as f64, y as f64, z as f64) - 23.5) / DVec3::new(18.0, 21.0, 20.0);
+        let speck = random::uniform(3, ((x / 4) * 10_000 + (y / 4) * 100 + z / 4) as u64);
+        if off.length() > 1.0 { 0.0 } else { 100.0 + 60.0 * speck as f32 }
+    };
+    Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 }
+}
+
+/// Returns a volume with its rows reversed, as from a header that lost a sign.
+pub fn mirrored(volume: &Volume) -> Volume {
+    let rows = volume.voxels.chunks(volume.geometry.size[0]).flat_map(|row| row.iter().rev().copied());
+    Volume { voxels: rows.collect(), ..volume.clone() }
 }
 
 /// Returns whether tests on a GPU are reported as ignored: if there is no GPU, unless `MIREG_REQUIRE_GPU` is set.

@@ -1,7 +1,7 @@
 //! Which results are trusted. This must be checked, since a field can be found between any two images.
 
 use super::{Pair, found, from, from_headers, test};
-use crate::support::by_place;
+use crate::support::{self, by_place, specked_ellipsoid};
 use glam::{DAffine3, DVec3};
 use libtest_mimic::Trial;
 use mireg::deform::{Deformation, Force, Options, Start};
@@ -43,17 +43,8 @@ fn noise() -> Pair {
 /// A body with a symmetric outline and asymmetric contents, and its mirror image. A field that bends one side onto the
 /// other makes them agree.
 fn mirrored() {
-    let side = 48;
-    let geometry = Geometry::axis_aligned([side; 3], DVec3::splat(2.0), DVec3::ZERO);
-    let voxel = |n: usize| {
-        let [x, y, z] = geometry.index_of(n);
-        let off = (DVec3::new(x as f64, y as f64, z as f64) - 23.5) / DVec3::new(18.0, 21.0, 20.0);
-        let speck = random::uniform(3, ((x / 4) * 10_000 + (y / 4) * 100 + z / 4) as u64);
-        if off.length() > 1.0 { 0.0 } else { 100.0 + 60.0 * speck as f32 }
-    };
-    let fixed = Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 };
-    let rows = fixed.voxels.chunks(side).flat_map(|row| row.iter().rev().copied());
-    let moving = Volume { voxels: rows.collect(), ..fixed.clone() };
+    let fixed = specked_ellipsoid(Geometry::axis_aligned([48; 3], DVec3::splat(2.0), DVec3::ZERO));
+    let moving = support::mirrored(&fixed);
     let found = found(&Pair { fixed, moving }, &Options::default());
     assert!(grave(&found).contains(&Check::Mirrored), "{:?}", found.doubts);
 }

@@ -9,7 +9,7 @@ use mireg::transform::Kind;
 use mireg::{Check, Geometry, Options, PixelType, Registration, Silent, Volume, io, random};
 
 use super::{PAIR, register, test};
-use crate::support::{CPU, data_dir};
+use crate::support::{self, CPU, data_dir, specked_ellipsoid};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -139,35 +139,19 @@ fn a_head_that_is_placed_elsewhere_says_so() {
 /// A body with a symmetric outline and asymmetric contents is compared with itself and with a mirrored version, as from
 /// a header that lost a sign. The body is rotated, so that its plane of symmetry is not perpendicular to an axis.
 fn mirrored_bodies_say_so() {
-    let side = 48;
-    let speck = |x: usize, y: usize, z: usize| random::uniform(3, ((x / 4) * 10_000 + (y / 4) * 100 + z / 4) as u64);
-    let voxel = |n: usize| {
-        let [x, y, z] = [n % side, n / side % side, n / (side * side)];
-        let off = (DVec3::new(x as f64, y as f64, z as f64) - 23.5) / DVec3::new(18.0, 21.0, 20.0);
-        if off.length() > 1.0 { 0.0 } else { 100.0 + 60.0 * speck(x, y, z) as f32 }
-    };
     let geometry = |turn: DMat3| {
-        let upright = Geometry::axis_aligned([side; 3], DVec3::splat(2.0), DVec3::ZERO);
+        let upright = Geometry::axis_aligned([48; 3], DVec3::splat(2.0), DVec3::ZERO);
         let middle = upright.centre();
         Geometry { direction: turn, origin: middle - turn * (middle - upright.origin), ..upright }
     };
     let lean = DMat3::from_rotation_z(0.15) * DMat3::from_rotation_y(-0.1);
-    let body = |turn| Volume {
-        geometry: geometry(turn),
-        voxels: (0..side.pow(3)).map(voxel).collect(),
-        pixel: PixelType::F32,
-    };
-    let backwards = |Volume { geometry, voxels, pixel }: Volume| {
-        let rows = voxels.chunks(side).flat_map(|row| row.iter().rev().copied());
-        Volume { geometry, voxels: rows.collect(), pixel }
-    };
-    let fixed = body(lean);
+    let fixed = specked_ellipsoid(geometry(lean));
     let mirrored = |moving: &Volume| {
         let bodies = [&fixed, moving].map(|body| Prepared::new(body, None, IntensityRange::Auto));
         Place::of(&bodies, &DAffine3::IDENTITY).unwrap().unwrap().mirrored
     };
     assert_eq!(mirrored(&fixed), None);
-    let times = mirrored(&backwards(body(lean))).unwrap_or(0.0);
+    let times = mirrored(&support::mirrored(&fixed)).unwrap_or(0.0);
     assert!(times > 1.5, "mirrored it agrees {times:.2} times as well");
 }
 

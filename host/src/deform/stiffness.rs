@@ -98,7 +98,7 @@ mod tests {
         let tried = |some: &[Smoothing]| {
             number += some.len();
             let nats = |one: &Smoothing| nats[all.iter().position(|field| field == one).unwrap()];
-            Ok(some.iter().map(|one| TrialResult { nats: nats(one), contrast_nats: 0.0, accounted_for }).collect())
+            Ok(some.iter().map(|one| TrialResult { nats: nats(one), contrast_nats: None, accounted_for }).collect())
         };
         let found = from_searched(all[0], 1.0, softer, at_once, tried).unwrap();
         (found.map(|(smoothing, _)| smoothing), number)
@@ -123,7 +123,7 @@ mod tests {
     fn contrasts_count_beside_the_half() {
         let found = |contrast_nats| {
             let tried = |some: &[Smoothing]| {
-                Ok(vec![TrialResult { nats: 0.9, contrast_nats, accounted_for: true }; some.len()])
+                Ok(vec![TrialResult { nats: 0.9, contrast_nats: Some(contrast_nats), accounted_for: true }; some.len()])
             };
             from_searched(Smoothing::Found(SOFTEST), 1.0, false, 1, tried).unwrap()
         };

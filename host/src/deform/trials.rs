@@ -23,9 +23,8 @@ pub struct TrialResult {
     /// The information of the metrics over the held-out half, nats per voxel.
     pub nats: f64,
     /// The mutual information of local contrast, nats beyond chance. In symmetric mode, on the grids of both images: see
-    /// [`symmetric_contrast::information`]. Of a single flow that climbed the coarse levels, it is measured only by
-    /// [`Trials::score`].
-    pub contrast_nats: f64,
+    /// [`symmetric_contrast::information`]. `None` if it was not measured: see [`Trials::score`].
+    pub contrast_nats: Option<f64>,
     /// Whether the information has risen enough since the start to account for how the field bends space: see
     /// [`bending`].
     pub accounted_for: bool,
@@ -36,7 +35,7 @@ impl TrialResult {
     /// alone misleads where brightness varies: on coarse levels intensities agree that do not belong together. In
     /// symmetric mode, both images are squeezed until they do, and each start has its own grid in the middle.
     pub fn score(&self) -> f64 {
-        self.nats + self.contrast_nats
+        self.nats + self.contrast_nats.unwrap_or(0.0)
     }
 }
 
@@ -51,13 +50,10 @@ pub enum BendingCheck {
 
 /// Runs trials from one start.
 pub struct Trials<'a> {
-    course: &'a Course<'a>,
+    climber: Climber<'a>,
     judge: Judge<'a>,
-    /// `None` in symmetric mode, and if too little of the images is foreground.
-    contrast_check: Option<ContrastCheck<'a>>,
-    bending_check: BendingCheck,
-    /// The fields of single flows that climbed the coarse levels.
-    climbed: Vec<(Smoothing, Field)>,
+    /// The fields of single flows of which the local contrast was not measured.
+    unmeasured: Vec<(Smoothing, Field)>,
 }
 
 impl<'a> Trials<'a> {
@@ -65,53 +61,45 @@ impl<'a> Trials<'a> {
     /// `contrast_check`.
     pub fn new(course: &'a Course<'a>, bending_check: BendingCheck, contrast_check: Option<ContrastCheck<'a>>) -> Self {
         let judge = Judge { course, flow: None, start: None };
-        Self { course, judge, contrast_check, bending_check, climbed: Vec::new() }
+        Self { climber: Climber { course, contrast_check, bending_check }, judge, unmeasured: Vec::new() }
     }
 
     /// Returns how many fields are [tried](Trials::try_all) in about the time of one.
     pub fn at_once(&self) -> usize {
         // A field on a coarse level keeps two threads busy, and hardly more.
-        if self.course.backend.waits() { usize::MAX } else { (rayon::current_num_threads() / 2).max(1) }
+        if self.climber.course.backend.waits() { usize::MAX } else { (rayon::current_num_threads() / 2).max(1) }
     }
 
     /// Tries the coarse levels with each of these smoothings: see [`Trials::try_one`].
     pub fn try_all(&mut self, smoothings: &[Smoothing], searched: Option<&Searched>) -> Result<Vec<TrialResult>> {
-        let Self { course, judge, contrast_check, bending_check, climbed } = self;
-        if course.middle.is_some() {
+        let Self { climber, judge, .. } = self;
+        if climber.course.middle.is_some() {
             return smoothings.iter().map(|&smoothing| self.try_one(smoothing, searched)).collect();
         }
-        let last = course.coarse() - 1;
-        let trial_field =
-            |&smoothing| Field::of(course, last, smoothing, searched, contrast_check.as_ref(), *bending_check);
+        let last = climber.course.coarse() - 1;
+        let trial_field = |&smoothing| climber.field(last, smoothing, searched);
         let mut fields = Ok(Vec::new());
         // While the fields climb, the images of the finest level are loaded.
         rayon::in_place_scope(|scope| {
             scope.spawn(|_| fields = smoothings.par_iter().with_max_len(1).map(trial_field).collect());
             judge.flow_and_start().map(drop)
         })?;
-        let fields = fields?;
-        let results = fields.iter().map(|field| judge.evaluate(field)).collect();
-        if searched.is_none() {
-            climbed.extend(smoothings.iter().copied().zip(fields));
-        }
-        results
+        smoothings.iter().zip(fields?).map(|(&smoothing, field)| self.evaluate(smoothing, field)).collect()
     }
 
-    /// Returns the [score](TrialResult::score) of a trial without searched displacements, after measuring its local
-    /// contrast.
+    /// Returns the [score](TrialResult::score) of a trial without searched displacements. Measures its local contrast
+    /// first, unless it was measured.
     pub fn score(&self, smoothing: Smoothing, tried: TrialResult) -> Result<f64> {
-        let climbed = self.climbed.iter().find(|(other, _)| *other == smoothing);
-        let through = self
-            .contrast_check
-            .as_ref()
-            .zip(climbed)
-            .map(|(check, (_, field))| check.through(&field.planes, self.course.grid(field.level)));
+        let Climber { course, contrast_check, .. } = &self.climber;
+        let unmeasured = self.unmeasured.iter().find(|(other, _)| *other == smoothing);
+        let through = contrast_check.as_ref().zip(unmeasured);
+        let through = through.map(|(check, (_, field))| check.through(&field.planes, course.grid(field.level)));
         Ok(tried.score() + through.transpose()?.map_or(0.0, |through| through.nats))
     }
 
     /// Tries the coarse levels or, if the field begins with searched displacements, the last of them.
     pub fn try_one(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<TrialResult> {
-        let course = self.course;
+        let course = self.climber.course;
         let last = course.coarse() - 1;
         if course.middle.is_none() {
             return self.try_up_to(last, smoothing, searched);
@@ -123,7 +111,7 @@ impl<'a> Trials<'a> {
         };
         let mut flows = run_trial(course, last, smoothing, searched)?;
         let bending = bending::of_two(&flows.field()?, course.grid(last).size);
-        let contrast_nats = symmetric_contrast::information(course, &mut flows, last)?;
+        let contrast_nats = Some(symmetric_contrast::information(course, &mut flows, last)?);
         if last < course.finest() {
             course.enter(&mut flows, course.finest(), Before::Level(last))?;
         }
@@ -133,16 +121,21 @@ impl<'a> Trials<'a> {
 
     /// Tries the coarse levels with a smoothing, and a few iterations of the level after them.
     pub fn try_next_level(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<TrialResult> {
-        self.try_up_to(self.course.coarse(), smoothing, searched)
+        self.try_up_to(self.climber.course.coarse(), smoothing, searched)
     }
 
     /// Tries a single flow up to this level.
     fn try_up_to(&mut self, level: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<TrialResult> {
-        let Self { course, judge, contrast_check, bending_check, climbed } = self;
-        let field = Field::of(course, level, smoothing, searched, contrast_check.as_ref(), *bending_check)?;
-        let result = judge.evaluate(&field);
-        if searched.is_none() && level < course.coarse() {
-            climbed.push((smoothing, field));
+        let field = self.climber.field(level, smoothing, searched)?;
+        self.evaluate(smoothing, field)
+    }
+
+    /// Measures how well the images agree through a single flow's field. Keeps the field if its local contrast was not
+    /// measured.
+    fn evaluate(&mut self, smoothing: Smoothing, field: Field) -> Result<TrialResult> {
+        let result = self.judge.evaluate(&field);
+        if field.contrast_nats.is_none() {
+            self.unmeasured.push((smoothing, field));
         }
         result
     }
@@ -199,32 +192,34 @@ struct Field {
     level: usize,
     /// See [`bending::of_planes`].
     bending: f64,
-    /// The mutual information of local contrast through it, nats beyond chance; 0 without a [`ContrastCheck`].
-    contrast_nats: f64,
+    /// The mutual information of local contrast through it, nats beyond chance, if it was measured.
+    contrast_nats: Option<f64>,
     /// Whether the [`ContrastCheck`] says that it is accounted for, if that is to decide.
     accounted_for: Option<bool>,
 }
 
-impl Field {
-    /// Climbs to the end of `level`, where `smoothing` is that of the coarse levels.
-    fn of(
-        course: &Course,
-        level: usize,
-        smoothing: Smoothing,
-        searched: Option<&Searched>,
-        contrast_check: Option<&ContrastCheck>,
-        bending_check: BendingCheck,
-    ) -> Result<Self> {
-        let planes = run_trial(course, level, smoothing, searched)?.field()?;
-        let grid = course.grid(level);
+/// Climbs the fields of single flows.
+struct Climber<'a> {
+    course: &'a Course<'a>,
+    /// `None` in symmetric mode, and if too little of the images is foreground.
+    contrast_check: Option<ContrastCheck<'a>>,
+    bending_check: BendingCheck,
+}
+
+impl Climber<'_> {
+    /// Climbs to the end of `level`, where `smoothing` is that of the coarse levels. Local contrast takes long to measure.
+    /// So it is left out of fields that only tell how stiff the field should be.
+    fn field(&self, level: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Field> {
+        let planes = run_trial(self.course, level, smoothing, searched)?.field()?;
+        let grid = self.course.grid(level);
         let bending = bending::of_planes(&planes, grid.size);
-        let decides = bending_check == BendingCheck::LocalContrast;
-        let scored = searched.is_some() || level >= course.coarse();
-        let check = contrast_check.filter(|_| decides || scored);
+        let decides = self.bending_check == BendingCheck::LocalContrast;
+        let compared = decides || searched.is_some() || level >= self.course.coarse();
+        let check = self.contrast_check.as_ref().filter(|_| compared);
         let through = check.map(|check| check.through(&planes, grid)).transpose()?;
-        let contrast_nats = through.as_ref().filter(|_| scored).map_or(0.0, |through| through.nats);
+        let contrast_nats = through.as_ref().map(|through| through.nats);
         let accounted_for = check.zip(through).filter(|_| decides).map(|(check, field)| check.accounts_for(&field));
-        Ok(Self { planes, level, bending, contrast_nats, accounted_for })
+        Ok(Field { planes, level, bending, contrast_nats, accounted_for })
     }
 }
 

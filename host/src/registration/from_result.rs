@@ -13,7 +13,7 @@ use crate::Result;
 use crate::metric::{ImagePair, NO_INFORMATION};
 use crate::observer::Quiet;
 use crate::transform::{Kind, Steps};
-use glam::{DAffine3, DVec3};
+use glam::DAffine3;
 
 /// How two volumes agree through an affine transform that was optimised from the result. Distances are root mean
 /// squares over the fixed image's foreground.
@@ -64,14 +64,5 @@ impl Run<'_> {
         let mut race = Race::decided("", *start, *start, 1);
         race.refine(&mut metric, &*self.options.optimizer().optimizer(), &steps, (mm, false), grid)?;
         Ok(race.best()?.transform)
-    }
-}
-
-impl Foregrounds {
-    /// Returns the root mean square distance between where two maps take the fixed image's foreground, mm.
-    pub fn distance(&self, a: &DAffine3, b: &DAffine3) -> f64 {
-        let squared = |point: DVec3| a.transform_point3(point).distance_squared(b.transform_point3(point));
-        let (sum, count) = self.points().fold((0.0, 0), |(sum, count), point| (sum + squared(point), count + 1));
-        (sum / f64::from(count.max(1))).sqrt()
     }
 }

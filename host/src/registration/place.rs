@@ -154,6 +154,13 @@ impl Foregrounds {
         nearest_linear(kind, &pairs, self.image().geometry.is_flat())
     }
 
+    /// Returns the root mean square distance between where two maps take the fixed image's foreground, mm.
+    pub fn distance(&self, a: &DAffine3, b: &DAffine3) -> f64 {
+        let squared = |point: DVec3| a.transform_point3(point).distance_squared(b.transform_point3(point));
+        let (sum, count) = self.points().fold((0.0, 0), |(sum, count), point| (sum + squared(point), count + 1));
+        (sum / f64::from(count.max(1))).sqrt()
+    }
+
     /// Returns the local contrast of both images as it is compared, NaN in the background.
     pub fn local_contrast(&self) -> [&Volume; 2] {
         let Pair([(fixed, _), (moving, _)]) = &self.local_contrast;
