@@ -46,7 +46,8 @@ fn mirrored() {
     let fixed = specked_ellipsoid(Geometry::axis_aligned([48; 3], DVec3::splat(2.0), DVec3::ZERO));
     let moving = support::mirrored(&fixed);
     let found = found(&Pair { fixed, moving }, &Options::default());
-    assert!(grave(&found).contains(&Check::Mirrored), "{:?}", found.doubts);
+    let told = grave(&found).into_iter().filter(|check| *check == Check::Mirrored).count();
+    assert_eq!(told, 1, "{:?}", found.doubts);
 }
 
 fn unrelated() {

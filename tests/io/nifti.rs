@@ -15,6 +15,7 @@ pub fn tests() -> Vec<Trial> {
         trial("io::nifti::containers", gzip_members_and_pairs),
         trial("io::nifti::oblique qform", a_quaternion_turns_and_is_normalised),
         trial("io::nifti::short sform", the_voxel_size_gives_the_lengths),
+        trial("io::nifti::sides", forms_that_mirror_each_other_are_noted),
     ];
     tests.extend(
         places().into_iter().map(|place| trial(format!("io::nifti::place {}", place.name), move || place.check())),
@@ -76,6 +77,27 @@ fn places() -> Vec<Place> {
         place("microns with a qform", NiftiFile { qform_code: 1, sform_code: 0, ..scaled(1e3, 3) }, by_qform, ras),
         place("trailing ones", NiftiFile { dim: vec![4, 5, 6, 1, 1], ..with(0, 1) }, by_sform, ras),
     ]
+}
+
+fn forms_that_mirror_each_other_are_noted() {
+    let folder = Folder::new();
+    let plain = NiftiFile { qform_code: 1, sform_code: 1, ..NiftiFile::default() };
+    let [mut flipped, mut turned] = [plain.sform; 2];
+    flipped[0][0] *= -1.0;
+    [turned[0][0], turned[1][1]] = [-1.0, -2.0];
+    for (sform, sform_code, qfac, noted) in [
+        (plain.sform, 1, 1.0, false),
+        (turned, 1, 1.0, false),
+        (flipped, 1, 1.0, true),
+        (plain.sform, 1, -1.0, true),
+        (flipped, 2, 1.0, true),
+        (flipped, 0, 1.0, false),
+    ] {
+        let file = folder.file("sides.nii", NiftiFile { sform, sform_code, qfac, ..plain.clone() }.bytes());
+        let notes = io::read_with(&file, &io::ReadOptions::default()).unwrap().notes;
+        let about_sides = notes.iter().filter(|note| note.to_string().contains("which side is left")).count();
+        assert_eq!(about_sides, usize::from(noted), "{sform:?}, code {sform_code}, qfac {qfac}");
+    }
 }
 
 fn a_quaternion_turns_and_is_normalised() {

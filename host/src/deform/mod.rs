@@ -42,6 +42,7 @@ pub use options::Options;
 pub use start::Start;
 
 use crate::backend::Chosen;
+use crate::doubt::{Check, Doubt};
 use crate::image::{Geometry, Prepared};
 use crate::metric;
 use crate::observer::ask_observer;
@@ -99,7 +100,15 @@ pub(crate) fn deform(
     let run = Run { fixed, moving, intensities, starts, options, compared, ranges, observer, backend };
     let found = run.finish(&levels, &mut seconds)?;
     seconds.register = clock.elapsed().as_secs_f64();
-    Ok(Deformation { seconds, doubts: [doubts, found.doubts].concat(), ..found })
+    Ok(Deformation { seconds, doubts: told_once([doubts, found.doubts].concat()), ..found })
+}
+
+/// Leaves out that the images are mirrored where that was said before: the registrations of the start and the field all
+/// show it.
+fn told_once(mut doubts: Vec<Doubt>) -> Vec<Doubt> {
+    let mut told = false;
+    doubts.retain(|doubt| doubt.check != Check::Mirrored || !std::mem::replace(&mut told, true));
+    doubts
 }
 
 /// Gives each start the grid in the middle between the images, where the two flows of symmetric mode meet. Returns the

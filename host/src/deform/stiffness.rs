@@ -29,7 +29,7 @@ pub fn find(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing,
     let mut worse = 0;
     'all: for some in all.chunks(trials.at_once()) {
         // Results are looked at in order, so that it does not matter how many are tried at once.
-        for (&smoothing, tried) in some.iter().zip(trials.try_all(some, None)?) {
+        for (&smoothing, tried) in some.iter().zip(trials.try_all(some)?) {
             let TrialResult { nats, accounted_for, .. } = tried;
             stiffest.get_or_insert((smoothing, tried));
             match best {
@@ -45,27 +45,28 @@ pub fn find(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing,
     Ok(best.or(stiffest).unwrap_or((Smoothing::Found(SOFTEST), TrialResult::default())))
 }
 
-/// Finds the smoothing of the last coarse level if that begins with searched displacements, and how well the images
-/// agree after it. Returns `None` if they agree no better than `nats`, to which `smoothing` climbs without the search.
-/// A sharp border needs a softer field than the one found by climbing. So if `smoothing` is no gain and `softer` is
-/// set, softer fields are tried, too. `tried` runs trials, of which `at_once` take the time of one.
+/// Finds the smoothing of the last coarse level if that begins with searched displacements, and the score of its trial.
+/// Returns `None` if no trial has a higher score than the one with `smoothing` and without the search. A sharp border
+/// needs a softer field than the one found by climbing. So if `smoothing` is no gain and `softer` is set, softer fields
+/// are tried, too. `tried` runs trials, of which `at_once` take the time of one, and returns the score without the
+/// search and their results.
 pub fn from_searched(
     smoothing: Smoothing,
-    nats: f64,
     softer: bool,
     at_once: usize,
-    mut tried: impl FnMut(&[Smoothing]) -> Result<Vec<TrialResult>>,
+    mut tried: impl FnMut(&[Smoothing]) -> Result<(f64, Vec<TrialResult>)>,
 ) -> Result<Option<(Smoothing, f64)>> {
     let all = match smoothing {
         Smoothing::Found(voxels) if softer => fields(voxels),
         _ => vec![smoothing],
     };
-    let (mut best, mut most, mut worse) = (None, nats, 0);
+    let (mut best, mut worse): (Option<(Smoothing, f64)>, _) = (None, 0);
     for some in all.chunks(at_once.min(WORSE)) {
-        for (&next, tried) in some.iter().zip(tried(some)?) {
-            let better = tried.accounted_for && tried.score() > most;
+        let (without, tried) = tried(some)?;
+        for (&next, tried) in some.iter().zip(tried) {
+            let better = tried.accounted_for && tried.score() > best.map_or(without, |(_, most)| most);
             if better {
-                (best, most) = (Some((next, tried.score())), tried.score());
+                best = Some((next, tried.score()));
             } else {
                 worse += 1;
             }
@@ -98,9 +99,10 @@ mod tests {
         let tried = |some: &[Smoothing]| {
             number += some.len();
             let nats = |one: &Smoothing| nats[all.iter().position(|field| field == one).unwrap()];
-            Ok(some.iter().map(|one| TrialResult { nats: nats(one), contrast_nats: None, accounted_for }).collect())
+            let tried = some.iter().map(|one| TrialResult { nats: nats(one), contrast_nats: None, accounted_for });
+            Ok((1.0, tried.collect()))
         };
-        let found = from_searched(all[0], 1.0, softer, at_once, tried).unwrap();
+        let found = from_searched(all[0], softer, at_once, tried).unwrap();
         (found.map(|(smoothing, _)| smoothing), number)
     }
 
@@ -123,9 +125,10 @@ mod tests {
     fn contrasts_count_beside_the_half() {
         let found = |contrast_nats| {
             let tried = |some: &[Smoothing]| {
-                Ok(vec![TrialResult { nats: 0.9, contrast_nats: Some(contrast_nats), accounted_for: true }; some.len()])
+                let tried = TrialResult { nats: 0.9, contrast_nats: Some(contrast_nats), accounted_for: true };
+                Ok((1.0, vec![tried; some.len()]))
             };
-            from_searched(Smoothing::Found(SOFTEST), 1.0, false, 1, tried).unwrap()
+            from_searched(Smoothing::Found(SOFTEST), false, 1, tried).unwrap()
         };
         assert!(found(0.2).is_some() && found(0.0).is_none());
     }

@@ -40,23 +40,25 @@ impl Strategy {
         let (searched, contrast_check) = rayon::join(search, || contrast_check(course));
         let (searched, contrast_check) = (searched?, contrast_check?);
         let mut trials = Trials::new(course, bending_check, contrast_check);
-        let (smoothing, tried) = match given {
-            Some(given) => (given, trials.try_one(given, None)?),
+        let plain = match given {
+            Some(given) => (given, trials.try_one(given)?),
             None => stiffness::find(&mut trials, known.map(|strategy| strategy.smoothing))?,
         };
-        let compared = searched.is_some() || !alone;
-        let nats = if compared { trials.score(smoothing, tried)? } else { 0.0 };
         let (further, at_once) = (course.searches_further(), trials.at_once());
         let after = |searched: &Searched| {
-            stiffness::from_searched(smoothing, nats, further, at_once, |some| trials.try_all(some, Some(searched)))
+            stiffness::from_searched(plain.0, further, at_once, |some| trials.try_searched(some, searched, plain))
         };
         let found = searched.as_ref().map(after).transpose()?.flatten();
-        let smoothing = found.map_or(smoothing, |(softer, _)| softer);
+        let smoothing = found.map_or(plain.0, |(softer, _)| softer);
         let (searched, nats) = match (searched, found) {
             (Some(searched), Some(_)) if further => refine_search(course, &mut trials, smoothing, searched)?,
             (Some(searched), Some((_, nats))) => (Some(searched), nats),
-            _ if further && !alone => (None, trials.try_next_level(smoothing, None)?.score()),
-            _ => (None, nats),
+            _ if further && !alone => {
+                let [tried] = trials.try_next_level(smoothing, [None])?;
+                (None, tried.score())
+            }
+            (None, _) if alone => (None, 0.0),
+            _ => (None, trials.score(plain.0, plain.1)?),
         };
         Ok(Self { smoothing, searched, nats })
     }
@@ -99,8 +101,7 @@ fn refine_search(
     // The search needs the memory of the trials.
     trials.free_memory();
     let finer = course.searched_from(&found)?;
-    let [before, after] =
-        [trials.try_next_level(smoothing, Some(&found))?, trials.try_next_level(smoothing, Some(&finer))?];
+    let [before, after] = trials.try_next_level(smoothing, [Some(&found), Some(&finer)])?;
     let better = after.accounted_for && after.score() > before.score();
     Ok(if better { (Some(finer), after.score()) } else { (Some(found), before.score()) })
 }

@@ -52,8 +52,17 @@ pub enum BendingCheck {
 pub struct Trials<'a> {
     climber: Climber<'a>,
     judge: Judge<'a>,
-    /// The fields of single flows of which the local contrast was not measured.
+    /// The fields of single flows that were not compared by local contrast when they were tried.
     unmeasured: Vec<(Smoothing, Field)>,
+}
+
+/// A trial of a single flow.
+struct Trial<'s> {
+    /// The last level that is climbed.
+    last: usize,
+    /// The smoothing of the coarse levels.
+    smoothing: Smoothing,
+    searched: Option<&'s Searched>,
 }
 
 impl<'a> Trials<'a> {
@@ -70,46 +79,108 @@ impl<'a> Trials<'a> {
         if self.climber.course.backend.waits() { usize::MAX } else { (rayon::current_num_threads() / 2).max(1) }
     }
 
-    /// Tries the coarse levels with each of these smoothings: see [`Trials::try_one`].
-    pub fn try_all(&mut self, smoothings: &[Smoothing], searched: Option<&Searched>) -> Result<Vec<TrialResult>> {
-        let Self { climber, judge, .. } = self;
-        if climber.course.middle.is_some() {
-            return smoothings.iter().map(|&smoothing| self.try_one(smoothing, searched)).collect();
+    /// Tries the coarse levels with each of these smoothings.
+    pub fn try_all(&mut self, smoothings: &[Smoothing]) -> Result<Vec<TrialResult>> {
+        self.try_coarse(smoothings, None, None)
+    }
+
+    /// Tries the coarse levels with a smoothing.
+    pub fn try_one(&mut self, smoothing: Smoothing) -> Result<TrialResult> {
+        self.try_all(&[smoothing]).map(|results| results[0])
+    }
+
+    /// Tries the last of the coarse levels with searched displacements and each of these smoothings. Also returns the
+    /// [score](Trials::score) of a trial without them.
+    pub fn try_searched(
+        &mut self,
+        smoothings: &[Smoothing],
+        searched: &Searched,
+        (without, tried): (Smoothing, TrialResult),
+    ) -> Result<(f64, Vec<TrialResult>)> {
+        let results = self.try_coarse(smoothings, Some(searched), Some(without))?;
+        Ok((self.score(without, tried)?, results))
+    }
+
+    /// Tries the coarse levels, and measures meanwhile the local contrast of the earlier trial with the smoothing
+    /// `scored`.
+    fn try_coarse(
+        &mut self,
+        smoothings: &[Smoothing],
+        searched: Option<&Searched>,
+        scored: Option<Smoothing>,
+    ) -> Result<Vec<TrialResult>> {
+        let course = self.climber.course;
+        let last = course.coarse() - 1;
+        if course.middle.is_some() {
+            return smoothings.iter().map(|&smoothing| self.try_symmetric(last, smoothing, searched)).collect();
         }
-        let last = climber.course.coarse() - 1;
-        let trial_field = |&smoothing| climber.field(last, smoothing, searched);
-        let mut fields = Ok(Vec::new());
-        // While the fields climb, the images of the finest level are loaded.
-        rayon::in_place_scope(|scope| {
-            scope.spawn(|_| fields = smoothings.par_iter().with_max_len(1).map(trial_field).collect());
-            judge.flow_and_start().map(drop)
-        })?;
-        smoothings.iter().zip(fields?).map(|(&smoothing, field)| self.evaluate(smoothing, field)).collect()
+        let trials: Vec<_> = smoothings.iter().map(|&smoothing| Trial { last, smoothing, searched }).collect();
+        self.try_together(&trials, scored)
+    }
+
+    /// Tries the coarse levels with a smoothing, and a few iterations of the level after them, from each of these
+    /// searched displacements. It is for single flows.
+    pub fn try_next_level<const N: usize>(
+        &mut self,
+        smoothing: Smoothing,
+        starts: [Option<&Searched>; N],
+    ) -> Result<[TrialResult; N]> {
+        let (last, at_once) = (self.climber.course.coarse(), self.at_once());
+        let trials = starts.map(|searched| Trial { last, smoothing, searched });
+        let mut results = [TrialResult::default(); N];
+        for (trials, results) in trials.chunks(at_once).zip(results.chunks_mut(at_once)) {
+            results.copy_from_slice(&self.try_together(trials, None)?);
+        }
+        Ok(results)
     }
 
     /// Returns the [score](TrialResult::score) of a trial without searched displacements. Measures its local contrast
     /// first, unless it was measured.
-    pub fn score(&self, smoothing: Smoothing, tried: TrialResult) -> Result<f64> {
-        let Climber { course, contrast_check, .. } = &self.climber;
-        let unmeasured = self.unmeasured.iter().find(|(other, _)| *other == smoothing);
-        let through = contrast_check.as_ref().zip(unmeasured);
-        let through = through.map(|(check, (_, field))| check.through(&field.planes, course.grid(field.level)));
-        Ok(tried.score() + through.transpose()?.map_or(0.0, |through| through.nats))
+    pub fn score(&mut self, smoothing: Smoothing, tried: TrialResult) -> Result<f64> {
+        let Some(field) = unmeasured_field(&mut self.unmeasured, smoothing) else { return Ok(tried.score()) };
+        if field.contrast_nats.is_none() {
+            self.climber.measure(field)?;
+        }
+        Ok(TrialResult { contrast_nats: field.contrast_nats, ..tried }.score())
     }
 
-    /// Tries the coarse levels or, if the field begins with searched displacements, the last of them.
-    pub fn try_one(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<TrialResult> {
+    /// Runs trials of single flows at once. Measures meanwhile the local contrast of the earlier trial with the
+    /// smoothing `scored`.
+    fn try_together(&mut self, trials: &[Trial], scored: Option<Smoothing>) -> Result<Vec<TrialResult>> {
+        let Self { climber, judge, unmeasured } = self;
+        let scored = scored.and_then(|smoothing| unmeasured_field(unmeasured, smoothing));
+        let scored = scored.filter(|field| field.contrast_nats.is_none());
+        let (mut fields, mut measured) = (Ok(Vec::new()), Ok(()));
+        // While the fields climb, the images of the finest level are loaded.
+        rayon::in_place_scope(|scope| {
+            scope.spawn(|_| {
+                fields = trials.par_iter().with_max_len(1).map(|trial| climber.field(trial)).collect::<Result<_>>();
+            });
+            if let Some(field) = scored {
+                scope.spawn(|_| measured = climber.measure(field));
+            }
+            judge.flow_and_start().map(drop)
+        })?;
+        measured?;
+        let evaluated = trials.iter().zip(fields?).map(|(trial, field)| {
+            let result = judge.evaluate(&field);
+            if field.contrast_nats.is_none() {
+                unmeasured.push((trial.smoothing, field));
+            }
+            result
+        });
+        evaluated.collect()
+    }
+
+    /// Tries two flows.
+    fn try_symmetric(&mut self, last: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<TrialResult> {
         let course = self.climber.course;
-        let last = course.coarse() - 1;
-        if course.middle.is_none() {
-            return self.try_up_to(last, smoothing, searched);
-        }
         // This is measured before the flows of the trial take memory.
         let start = match self.judge.start {
             Some(start) => start,
             None => *self.judge.start.insert(held_out_nats(course, &mut at_start(course)?)?),
         };
-        let mut flows = run_trial(course, last, smoothing, searched)?;
+        let mut flows = run_trial(course, &Trial { last, smoothing, searched })?;
         let bending = bending::of_two(&flows.field()?, course.grid(last).size);
         let contrast_nats = Some(symmetric_contrast::information(course, &mut flows, last)?);
         if last < course.finest() {
@@ -119,31 +190,15 @@ impl<'a> Trials<'a> {
         Ok(TrialResult { nats, contrast_nats, accounted_for: nats - start > bending })
     }
 
-    /// Tries the coarse levels with a smoothing, and a few iterations of the level after them.
-    pub fn try_next_level(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<TrialResult> {
-        self.try_up_to(self.climber.course.coarse(), smoothing, searched)
-    }
-
-    /// Tries a single flow up to this level.
-    fn try_up_to(&mut self, level: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<TrialResult> {
-        let field = self.climber.field(level, smoothing, searched)?;
-        self.evaluate(smoothing, field)
-    }
-
-    /// Measures how well the images agree through a single flow's field. Keeps the field if its local contrast was not
-    /// measured.
-    fn evaluate(&mut self, smoothing: Smoothing, field: Field) -> Result<TrialResult> {
-        let result = self.judge.evaluate(&field);
-        if field.contrast_nats.is_none() {
-            self.unmeasured.push((smoothing, field));
-        }
-        result
-    }
-
     /// Frees the memory of the flow on the finest level.
     pub fn free_memory(&mut self) {
         self.judge.flow = None;
     }
+}
+
+/// Returns the field of the trial with this smoothing.
+fn unmeasured_field(all: &mut [(Smoothing, Field)], smoothing: Smoothing) -> Option<&mut Field> {
+    all.iter_mut().find(|(other, _)| *other == smoothing).map(|(_, field)| field)
 }
 
 /// Measures how well the images agree through a field.
@@ -207,19 +262,28 @@ struct Climber<'a> {
 }
 
 impl Climber<'_> {
-    /// Climbs to the end of `level`, where `smoothing` is that of the coarse levels. Local contrast takes long to measure.
-    /// So it is left out of fields that only tell how stiff the field should be.
-    fn field(&self, level: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Field> {
-        let planes = run_trial(self.course, level, smoothing, searched)?.field()?;
-        let grid = self.course.grid(level);
-        let bending = bending::of_planes(&planes, grid.size);
+    /// Climbs the field of a trial. Local contrast takes long to measure. So it is left out of fields that only tell how
+    /// stiff the field should be.
+    fn field(&self, trial: &Trial) -> Result<Field> {
+        let level = trial.last;
+        let planes = run_trial(self.course, trial)?.field()?;
+        let bending = bending::of_planes(&planes, self.course.grid(level).size);
+        let mut field = Field { planes, level, bending, contrast_nats: None, accounted_for: None };
         let decides = self.bending_check == BendingCheck::LocalContrast;
-        let compared = decides || searched.is_some() || level >= self.course.coarse();
-        let check = self.contrast_check.as_ref().filter(|_| compared);
-        let through = check.map(|check| check.through(&planes, grid)).transpose()?;
-        let contrast_nats = through.as_ref().map(|through| through.nats);
-        let accounted_for = check.zip(through).filter(|_| decides).map(|(check, field)| check.accounts_for(&field));
-        Ok(Field { planes, level, bending, contrast_nats, accounted_for })
+        if decides || trial.searched.is_some() || level >= self.course.coarse() {
+            self.measure(&mut field)?;
+        }
+        Ok(field)
+    }
+
+    /// Measures local contrast through a field.
+    fn measure(&self, field: &mut Field) -> Result<()> {
+        let Some(check) = &self.contrast_check else { return Ok(()) };
+        let through = check.through(&field.planes, self.course.grid(field.level))?;
+        field.contrast_nats = Some(through.nats);
+        let decides = self.bending_check == BendingCheck::LocalContrast;
+        field.accounted_for = decides.then(|| check.accounts_for(&through));
+        Ok(())
     }
 }
 
@@ -230,13 +294,8 @@ fn at_start<'a>(course: &Course<'a>) -> Result<Flows<'a>> {
     Ok(flows)
 }
 
-/// Climbs to the end of the level `last`, driven by one half of the voxels; `smoothing` is that of the coarse levels.
-fn run_trial<'a>(
-    course: &Course<'a>,
-    last: usize,
-    smoothing: Smoothing,
-    searched: Option<&Searched>,
-) -> Result<Flows<'a>> {
+/// Climbs to the end of a trial's last level, driven by one half of the voxels.
+fn run_trial<'a>(course: &Course<'a>, &Trial { last, smoothing, searched }: &Trial) -> Result<Flows<'a>> {
     let mut flows = Flows::new(course.backend, course.middle)?;
     for number in searched.map_or(0, |searched| searched.level)..=last {
         course.enter(&mut flows, number, course.before(number, searched))?;

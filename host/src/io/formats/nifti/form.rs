@@ -9,6 +9,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::header::Header;
 use crate::Geometry;
+use crate::error::Message;
 use crate::io::check;
 use crate::io::ras::FLIP;
 
@@ -54,11 +55,18 @@ pub fn geometry(header: &Header, size: [usize; 3]) -> Result<Geometry, String> {
     check::geometry(size, spacing, FLIP * form.origin, direction)
 }
 
+/// Returns a note for the user if the header has both forms, and they mirror each other.
+pub fn sides_note(header: &Header) -> Option<Message> {
+    let determinants =
+        forms(header, DVec3::ONE, f64::from).map(|form| form.map_or(0.0, |form| form.axes.determinant()));
+    let text = "its sform and its qform disagree about which side is left: check which of them is right, and correct the other";
+    (determinants[0] * determinants[1] < 0.0).then(|| text.into())
+}
+
 /// Chooses the form that ITK uses: the sform if it has no shear, and if there is no qform, or the sform's code is 1
 /// (scanner), or both are the same; otherwise the qform. `None` if the header has neither.
 fn choose(header: &Header, spacing: DVec3, to_mm: impl Fn(f32) -> f64) -> Result<Option<Form>, String> {
-    let sform = (header.sform_code > 0).then(|| Form::sform(header, &to_mm));
-    let qform = (header.qform_code > 0).then(|| Form::qform(header, spacing, &to_mm));
+    let [sform, qform] = forms(header, spacing, to_mm);
     for (name, form) in [("sform", sform), ("qform", qform)] {
         if form.is_some_and(|form| !form.invertible()) {
             return Err(format!("its {name} has no inverse; correct it, or set {name}_code to 0"));
@@ -69,6 +77,13 @@ fn choose(header: &Header, spacing: DVec3, to_mm: impl Fn(f32) -> f64) -> Result
         (Some(_), None) => Err("its sform is sheared and it has no qform; resample it on an orthogonal grid".into()),
         (_, q) => Ok(q),
     }
+}
+
+/// The sform and the qform, where there are any.
+fn forms(header: &Header, spacing: DVec3, to_mm: impl Fn(f32) -> f64) -> [Option<Form>; 2] {
+    let sform = (header.sform_code > 0).then(|| Form::sform(header, &to_mm));
+    let qform = (header.qform_code > 0).then(|| Form::qform(header, spacing, &to_mm));
+    [sform, qform]
 }
 
 impl Form {

@@ -41,7 +41,9 @@ impl ImageFormat for Nifti {
             }
         })?;
         let coding = header.coding().map_err(Error::at(path))?;
-        Ok(plan.image(geometry, &coding, voxels))
+        let mut image = plan.image(geometry, &coding, voxels);
+        image.notes.extend(form::sides_note(&header));
+        Ok(image)
     }
 
     fn geometry(&self, path: &Path) -> Result<Geometry> {
