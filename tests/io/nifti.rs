@@ -85,18 +85,21 @@ fn forms_that_mirror_each_other_are_noted() {
     let [mut flipped, mut turned] = [plain.sform; 2];
     flipped[0][0] *= -1.0;
     [turned[0][0], turned[1][1]] = [-1.0, -2.0];
-    for (sform, sform_code, qfac, noted) in [
-        (plain.sform, 1, 1.0, false),
-        (turned, 1, 1.0, false),
-        (flipped, 1, 1.0, true),
-        (plain.sform, 1, -1.0, true),
-        (flipped, 2, 1.0, true),
-        (flipped, 0, 1.0, false),
+    let (volume, slice) = (vec![4, 5, 6], vec![4, 5, 1]);
+    for (dim, sform, sform_code, qfac, noted) in [
+        (&volume, plain.sform, 1, 1.0, false),
+        (&volume, turned, 1, 1.0, false),
+        (&volume, flipped, 1, 1.0, true),
+        (&volume, plain.sform, 1, -1.0, true),
+        (&volume, flipped, 2, 1.0, true),
+        (&volume, flipped, 0, 1.0, false),
+        (&slice, plain.sform, 1, -1.0, false),
     ] {
-        let file = folder.file("sides.nii", NiftiFile { sform, sform_code, qfac, ..plain.clone() }.bytes());
+        let file = NiftiFile { dim: dim.clone(), sform, sform_code, qfac, ..plain.clone() };
+        let file = folder.file("sides.nii", file.bytes());
         let notes = io::read_with(&file, &io::ReadOptions::default()).unwrap().notes;
         let about_sides = notes.iter().filter(|note| note.to_string().contains("which side is left")).count();
-        assert_eq!(about_sides, usize::from(noted), "{sform:?}, code {sform_code}, qfac {qfac}");
+        assert_eq!(about_sides, usize::from(noted), "{dim:?}, {sform:?}, code {sform_code}, qfac {qfac}");
     }
 }
 

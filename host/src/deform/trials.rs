@@ -52,8 +52,8 @@ pub enum BendingCheck {
 pub struct Trials<'a> {
     climber: Climber<'a>,
     judge: Judge<'a>,
-    /// The fields of single flows that were not compared by local contrast when they were tried.
-    unmeasured: Vec<(Smoothing, Field)>,
+    /// The fields of single flows that were tried without searched displacements.
+    plain: Vec<(Smoothing, Field)>,
 }
 
 /// A trial of a single flow.
@@ -70,7 +70,7 @@ impl<'a> Trials<'a> {
     /// `contrast_check`.
     pub fn new(course: &'a Course<'a>, bending_check: BendingCheck, contrast_check: Option<ContrastCheck<'a>>) -> Self {
         let judge = Judge { course, flow: None, start: None };
-        Self { climber: Climber { course, contrast_check, bending_check }, judge, unmeasured: Vec::new() }
+        Self { climber: Climber { course, contrast_check, bending_check }, judge, plain: Vec::new() }
     }
 
     /// Returns how many fields are [tried](Trials::try_all) in about the time of one.
@@ -137,19 +137,16 @@ impl<'a> Trials<'a> {
     /// Returns the [score](TrialResult::score) of a trial without searched displacements. Measures its local contrast
     /// first, unless it was measured.
     pub fn score(&mut self, smoothing: Smoothing, tried: TrialResult) -> Result<f64> {
-        let Some(field) = unmeasured_field(&mut self.unmeasured, smoothing) else { return Ok(tried.score()) };
-        if field.contrast_nats.is_none() {
-            self.climber.measure(field)?;
-        }
+        let Some(field) = plain_field(&mut self.plain, smoothing) else { return Ok(tried.score()) };
+        self.climber.measure(field)?;
         Ok(TrialResult { contrast_nats: field.contrast_nats, ..tried }.score())
     }
 
     /// Runs trials of single flows at once. Measures meanwhile the local contrast of the earlier trial with the
     /// smoothing `scored`.
     fn try_together(&mut self, trials: &[Trial], scored: Option<Smoothing>) -> Result<Vec<TrialResult>> {
-        let Self { climber, judge, unmeasured } = self;
-        let scored = scored.and_then(|smoothing| unmeasured_field(unmeasured, smoothing));
-        let scored = scored.filter(|field| field.contrast_nats.is_none());
+        let Self { climber, judge, plain } = self;
+        let scored = scored.and_then(|smoothing| plain_field(plain, smoothing));
         let (mut fields, mut measured) = (Ok(Vec::new()), Ok(()));
         // While the fields climb, the images of the finest level are loaded.
         rayon::in_place_scope(|scope| {
@@ -164,8 +161,8 @@ impl<'a> Trials<'a> {
         measured?;
         let evaluated = trials.iter().zip(fields?).map(|(trial, field)| {
             let result = judge.evaluate(&field);
-            if field.contrast_nats.is_none() {
-                unmeasured.push((trial.smoothing, field));
+            if trial.searched.is_none() && trial.last < climber.course.coarse() {
+                plain.push((trial.smoothing, field));
             }
             result
         });
@@ -197,7 +194,7 @@ impl<'a> Trials<'a> {
 }
 
 /// Returns the field of the trial with this smoothing.
-fn unmeasured_field(all: &mut [(Smoothing, Field)], smoothing: Smoothing) -> Option<&mut Field> {
+fn plain_field(all: &mut [(Smoothing, Field)], smoothing: Smoothing) -> Option<&mut Field> {
     all.iter_mut().find(|(other, _)| *other == smoothing).map(|(_, field)| field)
 }
 
@@ -269,21 +266,23 @@ impl Climber<'_> {
         let planes = run_trial(self.course, trial)?.field()?;
         let bending = bending::of_planes(&planes, self.course.grid(level).size);
         let mut field = Field { planes, level, bending, contrast_nats: None, accounted_for: None };
-        let decides = self.bending_check == BendingCheck::LocalContrast;
-        if decides || trial.searched.is_some() || level >= self.course.coarse() {
+        if self.contrast_decides() || trial.searched.is_some() || level >= self.course.coarse() {
             self.measure(&mut field)?;
         }
         Ok(field)
     }
 
-    /// Measures local contrast through a field.
+    /// Measures local contrast through a field, unless it was measured.
     fn measure(&self, field: &mut Field) -> Result<()> {
-        let Some(check) = &self.contrast_check else { return Ok(()) };
+        let Some(check) = self.contrast_check.as_ref().filter(|_| field.contrast_nats.is_none()) else { return Ok(()) };
         let through = check.through(&field.planes, self.course.grid(field.level))?;
         field.contrast_nats = Some(through.nats);
-        let decides = self.bending_check == BendingCheck::LocalContrast;
-        field.accounted_for = decides.then(|| check.accounts_for(&through));
+        field.accounted_for = self.contrast_decides().then(|| check.accounts_for(&through));
         Ok(())
+    }
+
+    fn contrast_decides(&self) -> bool {
+        self.bending_check == BendingCheck::LocalContrast
     }
 }
 

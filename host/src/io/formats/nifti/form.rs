@@ -55,12 +55,13 @@ pub fn geometry(header: &Header, size: [usize; 3]) -> Result<Geometry, String> {
     check::geometry(size, spacing, FLIP * form.origin, direction)
 }
 
-/// Returns a note for the user if the header has both forms, and they mirror each other.
-pub fn sides_note(header: &Header) -> Option<Message> {
+/// Returns a note for the user if the header has both forms, and they mirror each other. Of a single slice, the third
+/// axis says nothing about sides.
+pub fn sides_note(header: &Header, geometry: &Geometry) -> Option<Message> {
     let determinants =
         forms(header, DVec3::ONE, f64::from).map(|form| form.map_or(0.0, |form| form.axes.determinant()));
     let text = "its sform and its qform disagree about which side is left: check which of them is right, and correct the other";
-    (determinants[0] * determinants[1] < 0.0).then(|| text.into())
+    (determinants[0] * determinants[1] < 0.0 && !geometry.is_flat()).then(|| text.into())
 }
 
 /// Chooses the form that ITK uses: the sform if it has no shear, and if there is no qform, or the sform's code is 1

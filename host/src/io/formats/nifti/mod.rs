@@ -41,8 +41,9 @@ impl ImageFormat for Nifti {
             }
         })?;
         let coding = header.coding().map_err(Error::at(path))?;
+        let note = form::sides_note(&header, &geometry);
         let mut image = plan.image(geometry, &coding, voxels);
-        image.notes.extend(form::sides_note(&header));
+        image.notes.extend(note);
         Ok(image)
     }
 
