@@ -5,6 +5,7 @@ mod bytes;
 mod masks;
 mod metric;
 mod outliers;
+mod outlines;
 mod people;
 mod place;
 mod plane;
@@ -33,6 +34,7 @@ pub fn tests() -> Vec<Trial> {
         trust::tests(),
         metric::tests(),
         outliers::tests(),
+        outlines::tests(),
         people::tests(),
         place::tests(),
         plane::tests(),

@@ -99,8 +99,8 @@ impl LocalContrast {
     }
 }
 
-/// Returns the value of a volume's eight corners if they are equal to the last bit.
-fn background(volume: &Volume) -> Option<f32> {
+/// Returns the value of a volume's eight corners if they are equal to the last bit, as around what was cut out.
+pub fn background(volume: &Volume) -> Option<f32> {
     let [width, height, depth] = volume.geometry.size.map(|n| n - 1);
     let row = width + 1;
     let corner = |n: usize| (n & 1) * width + (n >> 1 & 1) * height * row + (n >> 2) * depth * row * (height + 1);

@@ -1,10 +1,9 @@
 //! Judges how clearly images agree at a place, and raises doubts where they do not.
 
-use super::place::{CONTRAST_LEAD, Place};
+use super::place::Place;
+use super::poses::{CONTRAST_LEAD, LITTLE_INFORMATION};
 use crate::doubt::{Check, Doubt};
 
-/// Mutual information that counts as none, nats beyond chance.
-pub const LITTLE_INFORMATION: f64 = 0.04;
 /// If local contrast does not agree (see [`CONTRAST_LEAD`]), another measure must: the mutual information must be this
 /// many times that of the best pose around. The first is for wide local contrast, the second for intensities of 2-D
 /// images, the third for intensities of volumes, which are compared with fewer poses around.
@@ -78,10 +77,11 @@ pub fn both_exceed_surroundings(place: Place) -> bool {
     place.contrast.min(place.intensities) > 1.0
 }
 
-/// Whether local contrast and intensities of volumes both agree clearly better at the result than at poses around it.
-/// One of them is not enough where a first result was wrong: a second wrong one must not pass by chance.
+/// Whether local contrast and intensities of volumes both agree clearly better at the result than at poses around it,
+/// with enough mutual information of local contrast to rely on. One of them is not enough where a first result was
+/// wrong: a second wrong one must not pass by chance.
 pub fn both_lead_clearly(place: Place) -> bool {
-    place.contrast.min(place.intensities) >= INTENSITIES_LEAD_IN_SPACE
+    place.contrast.min(place.intensities) >= INTENSITIES_LEAD_IN_SPACE && place.information >= LITTLE_INFORMATION
 }
 
 /// Whether volumes agree so clearly, by local contrast and by intensities, that a result needs no further check.
@@ -99,7 +99,7 @@ pub fn unconfirmed_place_doubt(place: Place) -> Option<Doubt> {
          is {information:.3} nats",
         ratios(place)
     );
-    let agrees = wide_contrast.is_some() || both_lead_clearly(place) && information >= LITTLE_INFORMATION;
+    let agrees = wide_contrast.is_some() || both_lead_clearly(place);
     (!agrees).then(|| Doubt::grave(Check::Place, text))
 }
 
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn one_measure_of_three_is_enough() {
         let believed = |contrast, wide_contrast, intensities| {
-            lead_doubt(Place { contrast, wide_contrast, intensities, information: 1.0, mirrored: None }).is_none()
+            lead_doubt(Place { contrast, wide_contrast, intensities, information: 1.0, ..Place::NOWHERE }).is_none()
         };
         assert!(!believed(3.4, Some(1.3), 1.1) && !believed(3.4, None, 1.3));
         assert!(believed(3.5, None, 0.0) && believed(0.0, Some(1.4), 0.0) && believed(0.0, Some(0.0), 1.2));

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use std::f64::consts::PI;
 
 /// Foreground voxels of the fixed image that are compared.
-const SAMPLES: usize = 5000;
+pub const SAMPLES: usize = 5000;
 /// The normals of the mirror planes that are tried in 3-D are the axes, and the axes tilted by this tangent (15
 /// degrees) towards the others.
 const TILT: f64 = 0.268;
@@ -20,7 +20,7 @@ const LINES: u32 = 16;
 const OPTIMISED: usize = 2;
 /// First step and resolution of an optimisation by intensities and of one by local contrast, voxels.
 const BY_INTENSITIES: (f64, f64) = (2.0, 0.5);
-const BY_CONTRASTS: (f64, f64) = (1.0, 0.1);
+pub const BY_CONTRASTS: (f64, f64) = (1.0, 0.1);
 
 /// Finds the map near `to` that fits the mirrored moving image best; maps take fixed points to moving points, LPS mm.
 /// Each pair is the fixed and the moving image.

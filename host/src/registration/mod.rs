@@ -33,12 +33,13 @@ use crate::plane::sharpness;
 use crate::transform::Kind;
 use crate::{Geometry, Observer, Result, Volume};
 pub(crate) use lead::{
-    LITTLE_INFORMATION, both_exceed_surroundings, contrast_confirms, intensities_lead, linear_place_doubt,
-    place_doubts, unconfirmed_place_doubt,
+    both_exceed_surroundings, contrast_confirms, intensities_lead, linear_place_doubt, place_doubts,
+    unconfirmed_place_doubt,
 };
 use levels::Levels;
 pub(crate) use linear::{kind_label, linear};
 pub(crate) use place::Foregrounds;
+pub(crate) use poses::LITTLE_INFORMATION;
 use retry::{Retry, fails_place, unless_fatal};
 use run::Run;
 use start::searched;
@@ -120,7 +121,7 @@ impl<'a> Case<'a> {
     /// Registers with transforms of the requested kind only. [`Case::nearest`] may then fall back on an affine
     /// registration.
     fn register_kind(&self, options: &Options) -> Result<Registration> {
-        let Self { fixed, read, tally, backend, observer, .. } = *self;
+        let Self { fixed, read, tally, backend, .. } = *self;
         // The blurs of both images are compared in mm. That makes no sense if the scale between them is still to be
         // found.
         let comparable = fixed.geometry.is_flat() && options.dof <= Kind::Rigid;
@@ -139,14 +140,26 @@ impl<'a> Case<'a> {
             return Ok(found);
         }
         let foregrounds = foregrounds.as_ref();
+        let found = self.further(found, registered, options, foregrounds)?;
+        self.inside_outlines(found, options, foregrounds)
+    }
+
+    /// Makes further attempts after the first result, in turn, until one passes.
+    fn further(
+        &self,
+        found: Registration,
+        registered: &[Prepared; 2],
+        options: &Options,
+        foregrounds: Option<&Foregrounds>,
+    ) -> Result<Registration> {
         if let Some(place) = found.elsewhere.filter(|place| place.times < 1.0)
             && let Some(retried) = unless_fatal(self.starting_elsewhere(place, options, foregrounds))?
             && retried.trusted()
         {
             return Ok(retried);
         }
-        let Some(retry) = Retry::after(&found, &fixed.geometry) else { return Ok(found) };
-        observer.note(retry.reason());
+        let Some(retry) = Retry::after(&found, &self.fixed.geometry) else { return Ok(found) };
+        self.observer.note(retry.reason());
         if let Some(retried) = unless_fatal(self.retry(&retry, options, foregrounds))?
             && retry.accepts(&retried, &found)
         {
@@ -157,7 +170,7 @@ impl<'a> Case<'a> {
         }
         // If the images do not show how they lie on each other, the headers are all that is known.
         let options = Options { init: Init::Header, ..options.clone() };
-        let retried = unless_fatal(self.run([registered, read], &options, foregrounds))?;
+        let retried = unless_fatal(self.run([registered, self.read], &options, foregrounds))?;
         let stands =
             |retried: &Registration| retried.doubts.iter().all(|doubt| !doubt.grave || doubt.check == Check::Place);
         Ok(retried.filter(stands).unwrap_or(found))

@@ -49,6 +49,11 @@ impl Moments {
         }
     }
 
+    /// Returns the principal axes as the columns of a rotation, the longest first.
+    pub fn axes(&self) -> DMat3 {
+        axes(self.spread)
+    }
+
     /// Returns the rotations that align these principal axes with those of `other`. An axis has no sense of direction,
     /// so there are four in 3-D and two in 2-D.
     pub fn rotations_to(&self, other: &Self, dimension: Dimension) -> Vec<DMat3> {

@@ -6,11 +6,13 @@
 //! removed.
 
 use super::binned::Ranged;
-use super::mirror::mirrored;
-use super::poses::{Pair, PoseInformation, shifts};
+use super::mirror::{BY_CONTRASTS, SAMPLES, mirrored};
+use super::poses::{CONTRAST_LEAD, Pair, PoseInformation, shifts};
+use super::samples::Samples;
 use crate::error::Setting;
 use crate::image::Prepared;
-use crate::plane::local_contrast::{LocalContrast, longer_side, neighbourhood};
+use crate::metric::NO_INFORMATION;
+use crate::plane::local_contrast::{LocalContrast, background, longer_side, neighbourhood};
 use crate::plane::normalise::{self, REACH};
 use crate::transform::{Kind, nearest_linear};
 use crate::{Error, Result, Volume};
@@ -24,12 +26,10 @@ const SIDE_IN_SPACE: f64 = 64.0;
 /// How many times wider the neighbourhoods of wide local contrast are. PET and SPECT are too blurred to show anything
 /// in small ones.
 const WIDE: f64 = 3.0;
-/// The rim that is left out of local contrast, as a multiple of the one that is left out of every image. Neighbourhoods
-/// beyond it lie wholly in the foreground.
+/// The rim that is left out of local contrast, and of the intensities of volumes that were cut out, as a multiple of the
+/// one that is left out of every image. Neighbourhoods beyond it lie wholly in the foreground.
 const WHOLE: f64 = 4.0;
 
-/// Local contrast agrees if its mutual information is this many times that of the best pose around.
-pub const CONTRAST_LEAD: f64 = 3.5;
 /// The moving image is mirrored if mirroring it increases the mutual information of local contrast by this factor.
 const MIRRORED: f64 = 1.5;
 
@@ -70,7 +70,13 @@ impl Place {
 pub struct Foregrounds {
     local_contrast: Pair,
     wide_contrast: Option<Pair>,
+    /// Without the rim if both are volumes that were cut out: where one mask was used for both, the partial volumes
+    /// along their outlines agree whatever lies inside.
     intensities: Pair,
+    /// The intensities of all of it.
+    foreground: [Ranged; 2],
+    /// Whether both are volumes that were cut out.
+    pub cut_out: bool,
     /// The longest side of the moving image, mm.
     side: f64,
 }
@@ -88,8 +94,11 @@ impl Foregrounds {
                 let wide_contrast =
                     fixed_foreground.wide_contrast.zip(moving_foreground.wide_contrast).map(|(a, b)| Pair([a, b]));
                 let local_contrast = Pair([fixed_foreground.local_contrast, moving_foreground.local_contrast]);
-                let intensities = Pair([fixed_foreground.intensities, moving_foreground.intensities]);
-                Ok(Some(Self { local_contrast, wide_contrast, intensities, side }))
+                let foreground = [fixed_foreground.intensities, moving_foreground.intensities];
+                let inner = fixed_foreground.inner.zip(moving_foreground.inner);
+                let cut_out = inner.is_some();
+                let intensities = Pair(inner.map_or_else(|| foreground.clone(), |(a, b)| [a, b]));
+                Ok(Some(Self { local_contrast, wide_contrast, intensities, foreground, cut_out, side }))
             }
             (Err(Error::Option { .. }), _) | (_, Err(Error::Option { .. })) => Ok(None),
             (Err(error), _) | (_, Err(error)) => Err(error),
@@ -105,7 +114,11 @@ impl Foregrounds {
         let wide = || self.wide_contrast.as_ref().map(pose_information);
         let others = || rayon::join(wide, || pose_information(&self.intensities));
         let all = || rayon::join(|| pose_information(&self.local_contrast), others);
-        let ((contrast, (wide, intensities)), mirrored) = rayon::join(all, || self.mirrored_factor(to));
+        let ((contrast, (wide, mut intensities)), mirrored) = rayon::join(all, || self.mirrored_factor(to));
+        // Round outlines of volumes agree at other rotations, too. That matters where intensities decide.
+        if wide.is_none() && contrast.lead() < CONTRAST_LEAD {
+            intensities = self.intensities.also_rotated(intensities, to);
+        }
         Ok(Place {
             contrast: contrast.lead(),
             wide_contrast: wide.as_ref().map(PoseInformation::lead),
@@ -117,7 +130,7 @@ impl Foregrounds {
 
     /// Lowers the ratios of `place`, which were found at `to`, as if the map `rival` were one more of the poses around.
     pub fn including_rival(&self, place: Place, to: &DAffine3, rival: &DAffine3) -> Place {
-        let lead = |pair: &Pair| PoseInformation { here: pair.here(to), around: pair.here(rival) }.lead();
+        let lead = |pair: &Pair| pair.rival_information(to, rival).lead();
         let wide = place.wide_contrast.zip(self.wide_contrast.as_ref());
         Place {
             contrast: place.contrast.min(lead(&self.local_contrast)),
@@ -131,6 +144,17 @@ impl Foregrounds {
     /// chance.
     pub fn here(&self, to: &DAffine3) -> f64 {
         self.local_contrast.here(to)
+    }
+
+    /// Finds the map near `to` at which local contrast agrees best; maps take fixed points to moving points, LPS mm.
+    /// Returns it, and the mutual information of local contrast there as a multiple of that at `to`.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]
+    pub fn best_contrast_near(&self, to: &DAffine3) -> Result<(DAffine3, f64)> {
+        let samples = Samples::of(&self.local_contrast.0, to, SAMPLES);
+        let (map, information) = samples.optimised(*to, BY_CONTRASTS)?;
+        Ok((map, information / samples.information(to).max(NO_INFORMATION)))
     }
 
     /// Returns the mutual information of the fixed image's local contrast and that of another moving image, at the
@@ -175,7 +199,7 @@ impl Foregrounds {
 
     /// Returns the fixed image as it is compared, NaN in the background.
     pub fn image(&self) -> &Volume {
-        let Pair([(fixed, _), _]) = &self.intensities;
+        let [(fixed, _), _] = &self.foreground;
         fixed
     }
 
@@ -193,7 +217,7 @@ impl Foregrounds {
     }
 
     fn mirrored_factor(&self, to: &DAffine3) -> Result<Option<f64>> {
-        let (map, times) = mirrored(&self.intensities.0, &self.local_contrast.0, to, MIRRORED)?;
+        let (map, times) = mirrored(&self.foreground, &self.local_contrast.0, to, MIRRORED)?;
         let better = times >= MIRRORED && self.local_contrast.pose_information(&map, self.side).lead() >= CONTRAST_LEAD;
         Ok(better.then_some(times))
     }
@@ -204,21 +228,25 @@ struct Foreground {
     local_contrast: Ranged,
     wide_contrast: Option<Ranged>,
     intensities: Ranged,
+    /// The intensities without the rim, of a volume that was cut out.
+    inner: Option<Ranged>,
 }
 
 fn foreground(which: Setting, picture: &Prepared, levels: &[Cow<Volume>]) -> Result<Foreground> {
     let flat = picture.image.geometry.is_flat();
     let (contrast, image) = LocalContrast::of(which, picture, levels, if flat { SIDE } else { SIDE_IN_SPACE })?;
     let mm = neighbourhood(&picture.image.geometry);
-    let only = |image: Volume, keep: &[bool]| image.only(|n| keep[n]);
+    let only = |image: &Volume, keep: &[bool]| image.only(|n| keep[n]);
     let wide = || normalise::locally(&image, &contrast.foreground, WIDE * mm, which);
-    let wide = flat.then(wide).transpose()?.map(|wide| (only(wide, &contrast.foreground), (-REACH, REACH)));
+    let wide = flat.then(wide).transpose()?.map(|wide| (only(&wide, &contrast.foreground), (-REACH, REACH)));
     // Near the rim a neighbourhood is one-sided, so that shading remains.
-    let whole = normalise::without_rim(&image, &contrast.foreground, WHOLE * mm)?;
-    let intensities = (only(image, &contrast.foreground), picture.intensities.range);
+    let inner = normalise::without_rim(&image, &contrast.foreground, WHOLE * mm)?;
+    let range = picture.intensities.range;
+    let cut_out = !flat && background(&picture.image).is_some();
     Ok(Foreground {
-        local_contrast: (only(contrast.picture, &whole), (-REACH, REACH)),
+        local_contrast: (only(&contrast.picture, &inner), (-REACH, REACH)),
         wide_contrast: wide,
-        intensities,
+        inner: cut_out.then(|| (only(&image, &inner), range)),
+        intensities: (only(&image, &contrast.foreground), range),
     })
 }

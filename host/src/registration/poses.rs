@@ -1,10 +1,11 @@
-//! The mutual information of two images where they were placed and at poses around, which are shifted and in 2-D also
-//! rotated.
+//! The mutual information of two images where they were placed and at poses around, which are shifted or rotated.
 
 use super::binned::{BINS, Ranged, Table, bins};
-use crate::Geometry;
+use super::moments::Moments;
 use crate::metric::{self, NO_INFORMATION};
 use crate::plane::canvas::Canvas;
+use crate::transform::plane;
+use crate::{Geometry, PixelType, Volume};
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 use std::f64::consts::TAU;
@@ -15,8 +16,19 @@ use std::ops::Range;
 const SHIFTS: [f64; 3] = [0.04, 0.08, 0.12];
 const FEWEST: f64 = 2.5;
 const DIRECTIONS: usize = 8;
-/// In 2-D the poses around are also rotated, by multiples of this fraction of a full turn.
+/// The poses around are also rotated, by multiples of these fractions of a full turn: in 2-D, and in 3-D about each
+/// principal axis of the common foreground. Round outlines agree as well at other rotations.
 const TURNS: u32 = 8;
+const TURNS_IN_SPACE: u32 = 4;
+
+/// Local contrast agrees if its mutual information is this many times that of the best pose around.
+pub const CONTRAST_LEAD: f64 = 3.5;
+/// Mutual information that counts as none, nats beyond chance.
+pub const LITTLE_INFORMATION: f64 = 0.04;
+/// The least mutual information of volumes around, nats: local contrast leads only if it has [`LITTLE_INFORMATION`]. An
+/// object that fills less than a hundredth of its image is not told from noise. Then everything counts as foreground,
+/// and agrees a little better where the objects lie on each other, however they are rotated.
+const LITTLE_AROUND: f64 = LITTLE_INFORMATION / CONTRAST_LEAD;
 
 /// The fixed and the moving image.
 pub struct Pair(pub [Ranged; 2]);
@@ -25,14 +37,14 @@ pub struct Pair(pub [Ranged; 2]);
 pub struct PoseInformation {
     /// Where they were placed.
     pub here: f64,
-    /// The largest at the poses around.
-    pub around: f64,
+    /// The largest at the poses around, but at least [`LITTLE_AROUND`] for volumes.
+    around: f64,
 }
 
 impl PoseInformation {
     /// Returns how many times the information where they were placed exceeds that at the poses around.
     pub fn lead(&self) -> f64 {
-        self.here.max(0.0) / self.around.max(NO_INFORMATION)
+        self.here.max(0.0) / self.around
     }
 }
 
@@ -59,7 +71,28 @@ impl Pair {
         self.runs(&canvas).information(&moving, 0)
     }
 
-    /// Compares the images at `to` and at the poses around it. `side` is the longest side of the moving image, mm.
+    /// Compares the images at `to` with a rival map.
+    pub fn rival_information(&self, to: &DAffine3, rival: &DAffine3) -> PoseInformation {
+        PoseInformation { here: self.here(to), around: self.here(rival).max(self.least_around()) }
+    }
+
+    fn least_around(&self) -> f64 {
+        let Self([(fixed, _), _]) = self;
+        if fixed.geometry.is_flat() { NO_INFORMATION } else { LITTLE_AROUND }
+    }
+
+    /// Compares volumes also at poses that are rotated about the principal axes of the common foreground. This takes
+    /// several times as long as the shifts do.
+    pub fn also_rotated(&self, PoseInformation { here, around }: PoseInformation, to: &DAffine3) -> PoseInformation {
+        let Self([(fixed, _), _]) = self;
+        let (moving, canvas) = self.laid(to, 0);
+        let turns = self.runs(&canvas).turns(to, &moving, &fixed.geometry);
+        let rotated = turns.par_iter().map(|map| self.here(map)).reduce(|| f64::NEG_INFINITY, f64::max);
+        PoseInformation { here, around: around.max(rotated) }
+    }
+
+    /// Compares the images at `to` and at the poses around it, of which those of volumes are only shifted. `side` is the
+    /// longest side of the moving image, mm.
     pub fn pose_information(&self, to: &DAffine3, side: f64) -> PoseInformation {
         let Self([(fixed, _), _]) = self;
         let grid = &fixed.geometry;
@@ -74,9 +107,10 @@ impl Pair {
         };
         let places = [&[[0; 3]], &*shifts].concat();
         let turned = |map: &DAffine3| most(&lay(map).0, &places);
-        let turns = if grid.is_flat() { turns(to, fixed.middle(&here, grid)) } else { Vec::new() };
+        let turns = if grid.is_flat() { fixed.turns(to, &here, grid) } else { Vec::new() };
         let most_turned = turns.par_iter().map(turned).reduce(|| f64::NEG_INFINITY, f64::max);
-        PoseInformation { here: information(&here, [0; 3]), around: most(&here, &shifts).max(most_turned) }
+        let around = most(&here, &shifts).max(most_turned).max(self.least_around());
+        PoseInformation { here: information(&here, [0; 3]), around }
     }
 }
 
@@ -88,14 +122,10 @@ pub fn shifts(grid: &Geometry, to: &DAffine3, side: f64) -> Vec<[isize; 3]> {
     around.iter().map(|shift| rounded_to_voxels(*shift * (FEWEST / nearest).max(1.0), grid)).collect()
 }
 
-/// Returns the maps that rotate the fixed image about `middle`, LPS mm, before they apply `to`.
-fn turns(to: &DAffine3, middle: DVec3) -> Vec<DAffine3> {
-    let turned = |n: u32| {
-        let (sin, cos) = libm::sincos(TAU * f64::from(n) / f64::from(TURNS));
-        let turn = DMat3::from_cols(DVec3::new(cos, sin, 0.0), DVec3::new(-sin, cos, 0.0), DVec3::Z);
-        *to * DAffine3::from_mat3_translation(turn, middle - turn * middle)
-    };
-    (1..TURNS).map(turned).collect()
+/// Returns a rotation with each of its columns as the last one.
+fn permuted(DMat3 { x_axis, y_axis, z_axis }: DMat3) -> [DMat3; 3] {
+    [[y_axis, z_axis, x_axis], [z_axis, x_axis, y_axis], [x_axis, y_axis, z_axis]]
+        .map(|[x, y, z]| DMat3::from_cols(x, y, z))
 }
 
 /// Returns the shifts of the poses around as fractions of the longest side. In 2-D, directions of one length lie
@@ -147,13 +177,28 @@ impl Runs {
         Self { bins, runs }
     }
 
-    /// Returns the centre, LPS mm, of the voxels that are foreground in the moving image, too.
-    fn middle(&self, moving: &[u8], grid: &Geometry) -> DVec3 {
-        let voxel = |n: usize| DVec3::from(grid.index_of(n).map(|i| i as f64));
-        let is_image = |(at, _): &(isize, usize)| usize::from(moving[*at as usize]) < BINS;
-        let all = self.runs.iter().flat_map(|(at, run)| (*at..).zip(run.clone())).filter(is_image);
-        let (sum, count) = all.fold((DVec3::ZERO, 0), |(sum, count), (_, n)| (sum + voxel(n), count + 1));
-        grid.index_to_world().transform_point3(sum / f64::from(count.max(1)))
+    /// Returns the maps that rotate the fixed image about the centre of the common foreground before they apply `to`.
+    /// `moving` has the moving image's bins at `to`.
+    fn turns(&self, to: &DAffine3, moving: &[u8], grid: &Geometry) -> Vec<DAffine3> {
+        let common = Moments::of(&self.common(moving, grid));
+        let (frames, turns) = match grid.is_flat() {
+            true => (vec![DMat3::IDENTITY], TURNS),
+            false => (permuted(common.axes()).to_vec(), TURNS_IN_SPACE),
+        };
+        let turned = |frame: DMat3, n: u32| {
+            let turn = frame * plane(TAU * f64::from(n) / f64::from(turns)) * frame.transpose();
+            *to * DAffine3::from_mat3_translation(turn, common.centre - turn * common.centre)
+        };
+        frames.into_iter().flat_map(|frame| (1..turns).map(move |n| turned(frame, n))).collect()
+    }
+
+    /// Returns a mask of the voxels that are foreground in the moving image, too.
+    fn common(&self, moving: &[u8], grid: &Geometry) -> Volume {
+        let mut voxels = vec![0.0; self.bins.len()];
+        for (at, n) in self.runs.iter().flat_map(|(at, run)| (*at..).zip(run.clone())) {
+            voxels[n] = f32::from(usize::from(moving[at as usize]) < BINS);
+        }
+        Volume { geometry: *grid, voxels, pixel: PixelType::U8 }
     }
 
     /// Returns the mutual information with the moving image's bins at an offset of `away` on the canvas, nats beyond

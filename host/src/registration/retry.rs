@@ -2,9 +2,11 @@
 
 use super::levels::after_search;
 use super::place::{Foregrounds, Place};
+use super::trust::AS_GOOD;
 use super::{Case, Elsewhere, Init, Options, Part, Registration, lead, searched};
 use crate::doubt::Check;
 use crate::plane::local_contrast::{LocalContrast, masked_to_foreground};
+use crate::transform::Kind;
 use crate::{Error, Geometry, Result};
 use glam::DAffine3;
 
@@ -69,7 +71,6 @@ impl Retry {
 
     /// Whether the new result replaces the first one.
     pub fn accepts(&self, retried: &Registration, found: &Registration) -> bool {
-        let information = |found: &Registration| found.place.map_or(0.0, |place| place.information);
         let is_convincing = |place: Place| match self {
             Self::Foreground => lead::both_lead_clearly(place),
             Self::Search { .. } | Self::Contrasts(_) => {
@@ -128,6 +129,29 @@ impl Case<'_> {
         Ok(found)
     }
 
+    /// Continues from a result of volumes that were cut out and passed their checks, by their foregrounds, if local
+    /// contrast agrees clearly better near it. Where one mask was cut out of both images before they were aligned, its
+    /// outlines hold the result back.
+    pub fn inside_outlines(
+        &self,
+        found: Registration,
+        options: &Options,
+        foregrounds: Option<&Foregrounds>,
+    ) -> Result<Registration> {
+        // A translation cannot follow the rotations that are looked at.
+        let continues = |foregrounds: &&Foregrounds| foregrounds.cut_out && options.dof >= Kind::Rigid;
+        let Some(foregrounds) = foregrounds.filter(continues).filter(|_| found.trusted()) else { return Ok(found) };
+        let (map, times) = foregrounds.best_contrast_near(&found.transform.to_affine())?;
+        if times * AS_GOOD <= 1.0 {
+            return Ok(found);
+        }
+        self.observer.note("structures match better nearby: continuing by the foreground");
+        let options = Options { init: Init::Transform(map), ..options.clone() };
+        let inside = unless_fatal(self.by_foreground(&options, Some(foregrounds)))?;
+        let better = |inside: &Registration| inside.trusted() && information(&found) < AS_GOOD * information(inside);
+        Ok(inside.filter(better).unwrap_or(found))
+    }
+
     /// Registers two volumes by their foregrounds.
     fn by_foreground(&self, options: &Options, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
         let masked = self.read.each_ref().map(masked_to_foreground);
@@ -135,4 +159,9 @@ impl Case<'_> {
         found.started.from = "foreground";
         Ok(found)
     }
+}
+
+/// The mutual information of local contrast at a result, nats beyond chance.
+fn information(found: &Registration) -> f64 {
+    found.place.map_or(0.0, |place| place.information)
 }

@@ -2,8 +2,9 @@
 
 use super::elsewhere::Elsewhere;
 use super::from_result::FromResult;
-use super::lead::{LITTLE_INFORMATION, contrast_confirms};
+use super::lead::contrast_confirms;
 use super::place::Place;
+use super::poses::LITTLE_INFORMATION;
 use super::race::Rival;
 use crate::doubt::{Check, Doubt};
 use crate::metric::Evaluation;
@@ -20,7 +21,7 @@ const LARGE_ROTATION: f64 = 75.0;
 const UNUSUAL_VOLUME: f64 = 1.6;
 const IMPOSSIBLE_VOLUME: f64 = 4.0;
 /// A second pose with more than this fraction of the winner's lead is as good as the winner.
-const AS_GOOD: f64 = 0.9;
+pub const AS_GOOD: f64 = 0.9;
 
 /// The mutual information at the position of a small image must be this many times that at the best other position in a
 /// large one.
@@ -190,7 +191,7 @@ mod tests {
     fn noise_does_not_hide_what_contrasts_tell() {
         let doubts = |contrast, information| {
             let (end, to) = (Evaluation { mi: 0.01, ..GOOD }, DAffine3::IDENTITY);
-            let place = Some(Place { contrast, wide_contrast: None, intensities: 0.0, information, mirrored: None });
+            let place = Some(Place { contrast, information, ..Place::NOWHERE });
             let values = [GOOD.nmi; 2];
             Evidence { start: &GOOD, end: &end, values, chance: 0.0, to: &to, volumes: 0.8, rival: None, place }
                 .doubts()
