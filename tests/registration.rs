@@ -6,6 +6,7 @@ mod masks;
 mod metric;
 mod outliers;
 mod outlines;
+mod parts;
 mod people;
 mod place;
 mod plane;
@@ -35,6 +36,7 @@ pub fn tests() -> Vec<Trial> {
         metric::tests(),
         outliers::tests(),
         outlines::tests(),
+        parts::tests(),
         people::tests(),
         place::tests(),
         plane::tests(),

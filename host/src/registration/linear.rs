@@ -59,7 +59,9 @@ fn of_kind(
         ..Options::default()
     };
     let images = [&*fixed.image, &*moving.image];
-    Case::prepared(images, &options, tally, backend, observer, |case| case.register_kind(&options))
+    Case::prepared(images, &options, tally, backend, observer, |case| {
+        case.register_kind(&options).map(|(found, _)| found)
+    })
 }
 
 /// Returns what [`LinearStart::from`] says of a registration of this kind.

@@ -2,6 +2,7 @@
 
 mod binned;
 pub(crate) mod check;
+mod displaced;
 mod elsewhere;
 mod found;
 mod from_result;
@@ -32,6 +33,7 @@ use crate::metric;
 use crate::plane::sharpness;
 use crate::transform::Kind;
 use crate::{Geometry, Observer, Result, Volume};
+use displaced::Displaced;
 pub(crate) use lead::{
     both_exceed_surroundings, contrast_confirms, intensities_lead, linear_place_doubt, place_doubts,
     unconfirmed_place_doubt,
@@ -65,8 +67,14 @@ pub(crate) fn register(
 ) -> Result<Registration> {
     Tally::around(|tally| {
         Case::prepared([fixed, moving], options, tally, backend, observer, |case| {
-            let found = case.register_kind(options)?;
-            Ok(case.nearest(&found, options)?.unwrap_or(found))
+            let (found, foregrounds) = case.register_kind(options)?;
+            let foregrounds = foregrounds.as_ref();
+            let mut found = case.nearest(&found, options, foregrounds)?.unwrap_or(found);
+            if let Some(foregrounds) = foregrounds.filter(|_| found.trusted()) {
+                let part = foregrounds.displaced(&found.transform.to_affine())?;
+                found.doubts.extend(part.map(Displaced::doubt));
+            }
+            Ok(found)
         })
     })
 }
@@ -119,8 +127,8 @@ impl<'a> Case<'a> {
     }
 
     /// Registers with transforms of the requested kind only. [`Case::nearest`] may then fall back on an affine
-    /// registration.
-    fn register_kind(&self, options: &Options) -> Result<Registration> {
+    /// registration. Also returns the foregrounds of both images; `None` if there is too little.
+    fn register_kind(&self, options: &Options) -> Result<(Registration, Option<Foregrounds>)> {
         let Self { fixed, read, tally, backend, .. } = *self;
         // The blurs of both images are compared in mm. That makes no sense if the scale between them is still to be
         // found.
@@ -137,11 +145,10 @@ impl<'a> Case<'a> {
         drop(levels);
         let found = run.finish(&race, foregrounds.as_ref(), coarse)?;
         if options.init != Init::Auto || found.better_affine.is_some() {
-            return Ok(found);
+            return Ok((found, foregrounds));
         }
-        let foregrounds = foregrounds.as_ref();
-        let found = self.further(found, registered, options, foregrounds)?;
-        self.inside_outlines(found, options, foregrounds)
+        let found = self.further(found, registered, options, foregrounds.as_ref())?;
+        Ok((self.inside_outlines(found, options, foregrounds.as_ref())?, foregrounds))
     }
 
     /// Makes further attempts after the first result, in turn, until one passes.

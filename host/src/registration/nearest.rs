@@ -20,7 +20,13 @@ impl Case<'_> {
     ///
     /// # Errors
     /// Those of [`unless_fatal`].
-    pub fn nearest(&self, found: &Registration, options: &Options) -> Result<Option<Registration>> {
+    pub fn nearest(
+        &self,
+        found: &Registration,
+        options: &Options,
+        foregrounds: Option<&Foregrounds>,
+    ) -> Result<Option<Registration>> {
+        let Some(foregrounds) = foregrounds else { return Ok(None) };
         let flat = self.fixed.geometry.is_flat();
         if flat || options.dof == Kind::Affine || options.init != Init::Auto || !is_replaceable(&found.doubts) {
             return Ok(None);
@@ -29,11 +35,11 @@ impl Case<'_> {
         self.observer.note(&format!("the {name} registration failed its checks: trying an affine one"));
         let init = found.better_affine.map_or(Init::Auto, Init::Transform);
         let as_affine = Options { dof: Kind::Affine, init, moved: false, ..options.clone() };
-        let affine = unless_fatal(self.register_kind(&as_affine))?;
+        let affine = unless_fatal(self.register_kind(&as_affine))?.map(|(affine, _)| affine);
         // After a wrong result, another wrong one must not pass by chance.
         let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(lead::both_lead_clearly);
         let Some(affine) = affine.filter(stands) else { return Ok(None) };
-        let near = unless_fatal(self.near(affine, options))?.flatten();
+        let near = unless_fatal(self.near(affine, options, foregrounds))?.flatten();
         if near.is_some() {
             self.observer.note(&format!("the result is the {name} transform nearest to the affine one"));
         }
@@ -41,10 +47,9 @@ impl Case<'_> {
     }
 
     /// Finds the nearest transform and runs the checks; `None` if it fails them.
-    fn near(&self, affine: Registration, options: &Options) -> Result<Option<Registration>> {
+    fn near(&self, affine: Registration, options: &Options, foregrounds: &Foregrounds) -> Result<Option<Registration>> {
         let Self { read, tally, backend, .. } = *self;
         let map = affine.transform.to_affine();
-        let Some(foregrounds) = Foregrounds::of(read.each_ref(), [&[], &[]])? else { return Ok(None) };
         let Some(to) = foregrounds.nearest(options.dof, |point| map.transform_point3(point)) else { return Ok(None) };
         let mut run = Run::new(*self, read, options);
         // Others are evaluated at full resolution at the end.

@@ -191,6 +191,16 @@ impl Foregrounds {
         [fixed, moving]
     }
 
+    /// Returns the same with the ranges of its values.
+    pub fn contrast_pair(&self) -> &Pair {
+        &self.local_contrast
+    }
+
+    /// Returns the longest side of the moving image, mm.
+    pub fn side(&self) -> f64 {
+        self.side
+    }
+
     /// Returns the shifts of the poses around the identity, voxels.
     pub fn around(&self) -> Vec<[isize; 3]> {
         let [fixed, _] = self.local_contrast();

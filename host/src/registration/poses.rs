@@ -65,6 +65,17 @@ impl Pair {
         Runs::new(bins(&fixed.voxels, *range), grid.size[0], at)
     }
 
+    pub fn fixed(&self) -> &Volume {
+        let Self([(fixed, _), _]) = self;
+        fixed
+    }
+
+    /// Returns the pair with these voxels of the fixed image only, in ascending order.
+    pub fn of_part(&self, voxels: &[usize]) -> Self {
+        let Self([(fixed, range), moving]) = self;
+        Self([(fixed.only(|n| voxels.binary_search(&n).is_ok()), *range), moving.clone()])
+    }
+
     /// Returns the mutual information at `to` alone, nats beyond chance.
     pub fn here(&self, to: &DAffine3) -> f64 {
         let (moving, canvas) = self.laid(to, 0);

@@ -40,11 +40,17 @@ pub struct Samples<'a> {
 impl<'a> Samples<'a> {
     /// Takes about `number` voxels, evenly spread over the fixed image's foreground. `to`, a map of fixed points to
     /// moving points, LPS mm, sets the centre and how many voxels must fall on the moving image's foreground.
-    pub fn of([(fixed, range), moving]: &'a [Ranged; 2], to: &DAffine3, number: usize) -> Self {
+    pub fn of(images: &'a [Ranged; 2], to: &DAffine3, number: usize) -> Self {
+        let [(fixed, _), _] = images;
+        let image: Vec<usize> = (0..fixed.voxels.len()).filter(|&n| !fixed.voxels[n].is_nan()).collect();
+        Self::among(&image, images, to, number)
+    }
+
+    /// Takes them from these voxels of the fixed image.
+    pub fn among(voxels: &[usize], [(fixed, range), moving]: &'a [Ranged; 2], to: &DAffine3, number: usize) -> Self {
         let grid = &fixed.geometry;
-        let (to_world, image) = (grid.index_to_world(), |n: &usize| !fixed.voxels[*n].is_nan());
-        let image: Vec<usize> = (0..fixed.voxels.len()).filter(image).collect();
-        let some: Vec<usize> = image.iter().step_by(image.len().div_ceil(number).max(1)).copied().collect();
+        let to_world = grid.index_to_world();
+        let some: Vec<usize> = voxels.iter().step_by(voxels.len().div_ceil(number).max(1)).copied().collect();
         let point = |&n: &usize| to_world.transform_point3(grid.index_of(n).map(|i| i as f64).into());
         let points: Vec<DVec3> = some.iter().map(point).collect();
         let whole = points.len().next_multiple_of(CHUNK);
