@@ -29,6 +29,9 @@ pub const LITTLE_INFORMATION: f64 = 0.04;
 /// object that fills less than a hundredth of its image is not told from noise. Then everything counts as foreground,
 /// and agrees a little better where the objects lie on each other, however they are rotated.
 const LITTLE_AROUND: f64 = LITTLE_INFORMATION / CONTRAST_LEAD;
+/// The most mutual information around that ratios are formed with, nats. Smooth images without noise share so much
+/// several voxels away that hardly any ratio is left, although they share far more where they belong.
+const MUCH_AROUND: f64 = 1.0;
 
 /// The fixed and the moving image.
 pub struct Pair(pub [Ranged; 2]);
@@ -42,9 +45,11 @@ pub struct PoseInformation {
 }
 
 impl PoseInformation {
-    /// Returns how many times the information where they were placed exceeds that at the poses around.
+    /// Returns the ratio of the information where they were placed to that at the poses around. What exceeds
+    /// [`MUCH_AROUND`] there is subtracted from both.
     pub fn lead(&self) -> f64 {
-        self.here.max(0.0) / self.around
+        let around = self.around.min(MUCH_AROUND);
+        (self.here - (self.around - around)).max(0.0) / around
     }
 }
 
@@ -88,16 +93,14 @@ impl Pair {
     }
 
     fn least_around(&self) -> f64 {
-        let Self([(fixed, _), _]) = self;
-        if fixed.geometry.is_flat() { NO_INFORMATION } else { LITTLE_AROUND }
+        if self.fixed().geometry.is_flat() { NO_INFORMATION } else { LITTLE_AROUND }
     }
 
     /// Compares volumes also at poses that are rotated about the principal axes of the common foreground. This takes
     /// several times as long as the shifts do.
     pub fn also_rotated(&self, PoseInformation { here, around }: PoseInformation, to: &DAffine3) -> PoseInformation {
-        let Self([(fixed, _), _]) = self;
         let (moving, canvas) = self.laid(to, 0);
-        let turns = self.runs(&canvas).turns(to, &moving, &fixed.geometry);
+        let turns = self.runs(&canvas).turns(to, &moving, &self.fixed().geometry);
         let rotated = turns.par_iter().map(|map| self.here(map)).reduce(|| f64::NEG_INFINITY, f64::max);
         PoseInformation { here, around: around.max(rotated) }
     }
@@ -105,8 +108,7 @@ impl Pair {
     /// Compares the images at `to` and at the poses around it, of which those of volumes are only shifted. `side` is the
     /// longest side of the moving image, mm.
     pub fn pose_information(&self, to: &DAffine3, side: f64) -> PoseInformation {
-        let Self([(fixed, _), _]) = self;
-        let grid = &fixed.geometry;
+        let grid = &self.fixed().geometry;
         let shifts = shifts(grid, to, side);
         let margin = shifts.iter().flatten().map(|n| n.unsigned_abs()).max().unwrap_or(0);
         let lay = |map: &DAffine3| self.laid(map, margin);
@@ -220,5 +222,17 @@ impl Runs {
             table.count(&self.bins[run.clone()], &moving[(at + away) as usize..][..run.len()]);
         }
         metric::information(&table.counts(), BINS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn much_information_around_hides_no_lead() {
+        let lead = |here, around| PoseInformation { here, around }.lead();
+        assert_eq!([lead(0.6, 0.3), lead(0.3, 0.6), lead(-0.1, 0.3)], [2.0, 0.5, 0.0]);
+        assert_eq!([lead(2.5, 2.0), lead(2.0, 2.0), lead(1.0, 3.0)], [1.5, 1.0, 0.0]);
     }
 }
