@@ -49,7 +49,7 @@ impl Foregrounds {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
     pub fn displaced(&self, to: &DAffine3) -> Result<Option<Displaced>> {
-        let pair = self.contrast_pair();
+        let pair = self.local_contrast();
         let grid = &pair.fixed().geometry;
         if grid.is_flat() {
             return Ok(None);
@@ -70,7 +70,7 @@ impl Foregrounds {
 
     /// Finds where the voxels of one part agree better.
     fn displaced_part(&self, to: &DAffine3, part: &[usize]) -> Result<Option<Displaced>> {
-        let pair = self.contrast_pair();
+        let pair = self.local_contrast();
         let samples = Samples::among(part, &pair.0, to, SAMPLES);
         let (map, information) = samples.optimised(*to, STEPS)?;
         let middle = samples.middle;

@@ -2,15 +2,13 @@
 //! and right are easily exchanged by a header that lost a sign or an array that lost its header.
 
 use super::binned::Ranged;
-use super::samples::{Samples, TOGETHER};
+use super::samples::{BY_CONTRASTS, SAMPLES, Samples, TOGETHER};
 use crate::Result;
 use crate::metric::NO_INFORMATION;
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// Foreground voxels of the fixed image that are compared.
-pub const SAMPLES: usize = 5000;
 /// The normals of the mirror planes that are tried in 3-D are the axes, and the axes tilted by this tangent (15
 /// degrees) towards the others.
 const TILT: f64 = 0.268;
@@ -18,9 +16,8 @@ const TILT: f64 = 0.268;
 const LINES: u32 = 16;
 /// How many of these are optimised by intensities. The best one is then optimised by local contrast.
 const OPTIMISED: usize = 2;
-/// First step and resolution of an optimisation by intensities and of one by local contrast, voxels.
+/// First step and resolution of an optimisation by intensities, voxels.
 const BY_INTENSITIES: (f64, f64) = (2.0, 0.5);
-pub const BY_CONTRASTS: (f64, f64) = (1.0, 0.1);
 
 /// Finds the map near `to` that fits the mirrored moving image best; maps take fixed points to moving points, LPS mm.
 /// Each pair is the fixed and the moving image.

@@ -5,6 +5,7 @@
 //! contrast is taken block by block, as the volumes lie and at shifts around that.
 
 use super::place::Foregrounds;
+use super::poses::Pair;
 use crate::{Geometry, Volume, metric};
 use glam::DVec3;
 use rayon::prelude::*;
@@ -33,7 +34,7 @@ impl Foregrounds {
     /// and no more than it is at the best shift away. Returns `None` for 2-D images, volumes on different grids, and if
     /// no block has enough voxels.
     pub fn unmatched(&self) -> Option<Unmatched> {
-        let [fixed, moving] = self.local_contrast();
+        let Pair([(fixed, _), (moving, _)]) = self.local_contrast();
         let grid = &fixed.geometry;
         if grid.is_flat() || grid.size != moving.geometry.size {
             return None;

@@ -6,9 +6,9 @@
 //! removed.
 
 use super::binned::Ranged;
-use super::mirror::{BY_CONTRASTS, SAMPLES, mirrored};
+use super::mirror::mirrored;
 use super::poses::{CONTRAST_LEAD, Pair, PoseInformation, shifts};
-use super::samples::Samples;
+use super::samples::{BY_CONTRASTS, SAMPLES, Samples};
 use crate::error::Setting;
 use crate::image::Prepared;
 use crate::metric::NO_INFORMATION;
@@ -35,7 +35,7 @@ const MIRRORED: f64 = 1.5;
 
 /// How much better two images agree where they were placed than at poses around: the ratio of the mutual information
 /// there to that at the best pose around. Mutual information is that of what is foreground in both images, beyond
-/// chance.
+/// chance. What exceeds 1 nat at the best pose around is subtracted from both.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Place {
     /// Of local contrast.
@@ -70,13 +70,11 @@ impl Place {
 pub struct Foregrounds {
     local_contrast: Pair,
     wide_contrast: Option<Pair>,
-    /// Without the rim if both are volumes that were cut out: where one mask was used for both, the partial volumes
-    /// along their outlines agree whatever lies inside.
-    intensities: Pair,
-    /// The intensities of all of it.
-    foreground: [Ranged; 2],
-    /// Whether both are volumes that were cut out.
-    pub cut_out: bool,
+    /// The intensities.
+    foreground: Pair,
+    /// The intensities without the rim, if both are volumes that were cut out: where one mask was used for both, the
+    /// partial volumes along their outlines agree whatever lies inside.
+    inner: Option<Pair>,
     /// The longest side of the moving image, mm.
     side: f64,
 }
@@ -91,14 +89,12 @@ impl Foregrounds {
         match rayon::join(|| foreground(Setting::Fixed, fixed, a), || foreground(Setting::Moving, moving, b)) {
             (Ok(fixed_foreground), Ok(moving_foreground)) => {
                 let side = longer_side(&moving.image.geometry);
-                let wide_contrast =
-                    fixed_foreground.wide_contrast.zip(moving_foreground.wide_contrast).map(|(a, b)| Pair([a, b]));
-                let local_contrast = Pair([fixed_foreground.local_contrast, moving_foreground.local_contrast]);
-                let foreground = [fixed_foreground.intensities, moving_foreground.intensities];
-                let inner = fixed_foreground.inner.zip(moving_foreground.inner);
-                let cut_out = inner.is_some();
-                let intensities = Pair(inner.map_or_else(|| foreground.clone(), |(a, b)| [a, b]));
-                Ok(Some(Self { local_contrast, wide_contrast, intensities, foreground, cut_out, side }))
+                let both = |(fixed, moving)| Pair([fixed, moving]);
+                let wide_contrast = fixed_foreground.wide_contrast.zip(moving_foreground.wide_contrast).map(both);
+                let local_contrast = both((fixed_foreground.local_contrast, moving_foreground.local_contrast));
+                let foreground = both((fixed_foreground.intensities, moving_foreground.intensities));
+                let inner = fixed_foreground.inner.zip(moving_foreground.inner).map(both);
+                Ok(Some(Self { local_contrast, wide_contrast, foreground, inner, side }))
             }
             (Err(Error::Option { .. }), _) | (_, Err(Error::Option { .. })) => Ok(None),
             (Err(error), _) | (_, Err(error)) => Err(error),
@@ -112,12 +108,12 @@ impl Foregrounds {
     pub fn place(&self, to: &DAffine3) -> Result<Place> {
         let pose_information = |pair: &Pair| pair.pose_information(to, self.side);
         let wide = || self.wide_contrast.as_ref().map(pose_information);
-        let others = || rayon::join(wide, || pose_information(&self.intensities));
+        let others = || rayon::join(wide, || pose_information(self.intensities()));
         let all = || rayon::join(|| pose_information(&self.local_contrast), others);
         let ((contrast, (wide, mut intensities)), mirrored) = rayon::join(all, || self.mirrored_factor(to));
         // Round outlines of volumes agree at other rotations, too. That matters where intensities decide.
         if wide.is_none() && contrast.lead() < CONTRAST_LEAD {
-            intensities = self.intensities.also_rotated(intensities, to);
+            intensities = self.intensities().also_rotated(intensities, to);
         }
         Ok(Place {
             contrast: contrast.lead(),
@@ -135,7 +131,7 @@ impl Foregrounds {
         Place {
             contrast: place.contrast.min(lead(&self.local_contrast)),
             wide_contrast: wide.map(|(around, pair)| around.min(lead(pair))),
-            intensities: place.intensities.min(lead(&self.intensities)),
+            intensities: place.intensities.min(lead(self.intensities())),
             ..place
         }
     }
@@ -186,14 +182,18 @@ impl Foregrounds {
     }
 
     /// Returns the local contrast of both images as it is compared, NaN in the background.
-    pub fn local_contrast(&self) -> [&Volume; 2] {
-        let Pair([(fixed, _), (moving, _)]) = &self.local_contrast;
-        [fixed, moving]
+    pub fn local_contrast(&self) -> &Pair {
+        &self.local_contrast
     }
 
-    /// Returns the same with the ranges of its values.
-    pub fn contrast_pair(&self) -> &Pair {
-        &self.local_contrast
+    /// Returns the intensities as they are compared.
+    fn intensities(&self) -> &Pair {
+        self.inner.as_ref().unwrap_or(&self.foreground)
+    }
+
+    /// Whether both are volumes that were cut out.
+    pub fn cut_out(&self) -> bool {
+        self.inner.is_some()
     }
 
     /// Returns the longest side of the moving image, mm.
@@ -203,14 +203,12 @@ impl Foregrounds {
 
     /// Returns the shifts of the poses around the identity, voxels.
     pub fn around(&self) -> Vec<[isize; 3]> {
-        let [fixed, _] = self.local_contrast();
-        shifts(&fixed.geometry, &DAffine3::IDENTITY, self.side)
+        shifts(&self.local_contrast.fixed().geometry, &DAffine3::IDENTITY, self.side)
     }
 
     /// Returns the fixed image as it is compared, NaN in the background.
     pub fn image(&self) -> &Volume {
-        let [(fixed, _), _] = &self.foreground;
-        fixed
+        self.foreground.fixed()
     }
 
     /// Iterates over the foreground voxels of [`Foregrounds::image`].
@@ -227,7 +225,7 @@ impl Foregrounds {
     }
 
     fn mirrored_factor(&self, to: &DAffine3) -> Result<Option<f64>> {
-        let (map, times) = mirrored(&self.foreground, &self.local_contrast.0, to, MIRRORED)?;
+        let (map, times) = mirrored(&self.foreground.0, &self.local_contrast.0, to, MIRRORED)?;
         let better = times >= MIRRORED && self.local_contrast.pose_information(&map, self.side).lead() >= CONTRAST_LEAD;
         Ok(better.then_some(times))
     }

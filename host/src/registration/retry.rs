@@ -139,7 +139,7 @@ impl Case<'_> {
         foregrounds: Option<&Foregrounds>,
     ) -> Result<Registration> {
         // A translation cannot follow the rotations that are looked at.
-        let continues = |foregrounds: &&Foregrounds| foregrounds.cut_out && options.dof >= Kind::Rigid;
+        let continues = |foregrounds: &&Foregrounds| foregrounds.cut_out() && options.dof >= Kind::Rigid;
         let Some(foregrounds) = foregrounds.filter(continues).filter(|_| found.trusted()) else { return Ok(found) };
         let (map, times) = foregrounds.best_contrast_near(&found.transform.to_affine())?;
         if times * AS_GOOD <= 1.0 {

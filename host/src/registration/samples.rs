@@ -20,6 +20,10 @@ use rayon::prelude::*;
 const LEAST: f64 = 0.7;
 /// The fewest maps that are worth waking a thread for.
 pub const TOGETHER: usize = 2;
+/// How many samples place the whole foreground.
+pub const SAMPLES: usize = 5000;
+/// First step and resolution of an optimisation of it by local contrast, voxels.
+pub const BY_CONTRASTS: (f64, f64) = (1.0, 0.1);
 /// The most evaluations of one optimisation.
 const EVALUATIONS: usize = 200;
 
