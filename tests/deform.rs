@@ -6,6 +6,7 @@ mod contrasts;
 mod landmarks;
 mod masks;
 mod motion;
+mod parts;
 mod real;
 mod refused;
 mod symmetric;
@@ -27,6 +28,7 @@ pub fn tests() -> Vec<Trial> {
         landmarks::tests(),
         masks::tests(),
         motion::tests(),
+        parts::tests(),
         real::tests(),
         refused::tests(),
         symmetric::tests(),

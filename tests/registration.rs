@@ -6,7 +6,7 @@ mod masks;
 mod metric;
 mod outliers;
 mod outlines;
-mod parts;
+pub mod parts;
 mod people;
 mod place;
 mod plane;

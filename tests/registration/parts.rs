@@ -13,7 +13,7 @@ pub fn tests() -> Vec<Trial> {
 
 /// A ball on a larger box, on a grid of 64 voxels of 4 mm along each side. `back` maps points of the ball to where its
 /// contents were, LPS mm.
-fn body(back: &DAffine3, value: fn(f64) -> f64) -> Volume {
+pub fn body(back: &DAffine3, value: fn(f64) -> f64) -> Volume {
     let geometry = Geometry::axis_aligned([64; 3], DVec3::splat(4.0), DVec3::ZERO);
     let to_mm = geometry.index_to_world();
     let at = |n: usize| {
@@ -28,7 +28,8 @@ fn body(back: &DAffine3, value: fn(f64) -> f64) -> Volume {
     Volume { geometry, voxels: (0..geometry.voxels()).map(at).collect(), pixel: PixelType::F32 }
 }
 
-const HEAD: DVec3 = DVec3::new(126.0, 126.0, 165.0);
+/// The centre of the ball, LPS mm.
+pub const HEAD: DVec3 = DVec3::new(126.0, 126.0, 165.0);
 
 fn turned_head() {
     let still = body(&DAffine3::IDENTITY, |lumps| 200.0 + 10.0 * lumps);

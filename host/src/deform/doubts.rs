@@ -6,8 +6,9 @@ use crate::doubt::{Check, Doubt};
 use crate::error::message;
 use crate::image::Geometry;
 use crate::registration::{
-    LITTLE_INFORMATION, Place, Unmatched, linear_place_doubt, place_doubts, unconfirmed_place_doubt,
+    Displaced, LITTLE_INFORMATION, Place, Unmatched, linear_place_doubt, place_doubts, unconfirmed_place_doubt,
 };
+use glam::DVec3;
 
 /// The mean inverse consistency error, in voxels, above which the inverse is poor.
 const POOR_INVERSE: f64 = 0.5;
@@ -36,6 +37,16 @@ pub fn unmatched_doubt(Unmatched { share, middle_mm }: Unmatched) -> Option<Doub
     );
     let [some, much] = UNMATCHED;
     (share > some).then(|| Doubt { check: Check::Unmatched, message: text.into(), grave: share > much })
+}
+
+/// Returns a doubt about a part that moved by itself, and that the field did not reach.
+pub fn displaced_doubt(Displaced { mm, middle: DVec3 { x, y, z } }: Displaced) -> Doubt {
+    let message = message!(
+        "around ({x:.0}, {y:.0}, {z:.0}) mm LPS the images match better {mm:.0} mm away: the field did not follow a part \
+         that moved by itself";
+        "give landmarks in it by ", FixedPoints, " and ", MovingPoints
+    );
+    Doubt::grave(Check::Place, message)
 }
 
 /// Returns doubts if the mutual information of local contrast does not rise enough from the start to the field.

@@ -58,6 +58,7 @@ pub fn deformation(
     made.start_information = agreement.map(|of| of.at_start);
     made.bending = agreement.map(|of| of.bending);
     made.unmatched = agreement.and_then(|of| of.unmatched);
+    made.displaced = agreement.and_then(|of| of.displaced);
     made.jacobian_range = match made.jacobian.has_gaps() {
         true => [f64::NAN; 2],
         false => <[f32; 2]>::from(made.jacobian.range()).map(f64::from),
@@ -84,6 +85,7 @@ fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dy
         start_information: None,
         bending: None,
         unmatched: None,
+        displaced: None,
         linear_place: None,
         landmarks: None,
         doubts: Vec::new(),

@@ -4,7 +4,7 @@ use super::{Compared, Force, LandmarkErrors};
 use crate::Volume;
 use crate::doubt::Doubt;
 use crate::image::Intensities;
-use crate::registration::{LinearStart, Place, Unmatched};
+use crate::registration::{Displaced, LinearStart, Place, Unmatched};
 use crate::transform::Field;
 
 /// A deformation that was found.
@@ -47,6 +47,8 @@ pub struct Deformation {
     /// The part of volumes whose local contrast has hardly any mutual information with what the field places on it,
     /// while the rest has.
     pub unmatched: Option<Unmatched>,
+    /// The part of volumes that agrees better elsewhere.
+    pub(super) displaced: Option<Displaced>,
     /// How much better the images agree through the start than around it or, if they do not agree there, through the
     /// affine map nearest to the field. `None` if a registration supports the start.
     pub linear_place: Option<Place>,

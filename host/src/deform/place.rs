@@ -5,7 +5,7 @@ use super::bending;
 use super::levels::{Channel, Level};
 use crate::image::{Intensities, Prepared};
 use crate::plane::local_contrast::longer_side;
-use crate::registration::{Foregrounds, Place, Unmatched, place_doubts, unconfirmed_place_doubt};
+use crate::registration::{Displaced, Foregrounds, Place, Unmatched, place_doubts, unconfirmed_place_doubt};
 use crate::resample::resample_through;
 use crate::transform::{Field, FieldMap, Kind};
 use crate::{Resampling, Result, Volume};
@@ -27,6 +27,7 @@ pub struct Agreement {
     pub bending: f64,
     /// For volumes only.
     pub unmatched: Option<Unmatched>,
+    pub displaced: Option<Displaced>,
 }
 
 /// Measures how well the images agree through a field from the fixed to the moving one. Returns `None` if there are no
@@ -44,14 +45,16 @@ pub fn measure(
     let map = &field.map();
     let Some(foregrounds) = foregrounds(images, |point| map.transform_point3(point))? else {
         // Each image has enough foreground, but not within the other one.
-        let nowhere = Agreement { place: Place::NOWHERE, at_start: 0.0, bending: 0.0, unmatched: None };
+        let nowhere =
+            Agreement { place: Place::NOWHERE, at_start: 0.0, bending: 0.0, unmatched: None, displaced: None };
         return Ok(Foregrounds::of(images.each_ref(), [&[], &[]])?.map(|_| nowhere));
     };
     let at_start = || foregrounds.information(&moved(images, |point| start.transform_point3(point))?);
     let others = || rayon::join(at_start, || bending_of(&foregrounds, map, start));
-    let placed = || rayon::join(|| foregrounds.place(&DAffine3::IDENTITY), || foregrounds.unmatched());
-    let ((place, unmatched), (at_start, bending)) = rayon::join(placed, others);
-    Ok(Some(Agreement { place: place?, at_start: at_start?, bending, unmatched }))
+    let parts = || rayon::join(|| foregrounds.unmatched(), || foregrounds.displaced(&DAffine3::IDENTITY));
+    let placed = || rayon::join(|| foregrounds.place(&DAffine3::IDENTITY), parts);
+    let ((place, (unmatched, displaced)), (at_start, bending)) = rayon::join(placed, others);
+    Ok(Some(Agreement { place: place?, at_start: at_start?, bending, unmatched, displaced: displaced? }))
 }
 
 /// Returns [`bending::nats`] of a map without its `start`, over the foreground of the fixed image.

@@ -124,10 +124,15 @@ impl Run<'_> {
                 flow,
                 place_doubts.unwrap_or_default(),
                 doubts::gain_doubts(&made),
-                [overlap_doubt(made.overlap), landmark_doubt, made.unmatched.and_then(doubts::unmatched_doubt)]
-                    .into_iter()
-                    .flatten()
-                    .collect(),
+                [
+                    overlap_doubt(made.overlap),
+                    landmark_doubt,
+                    made.unmatched.and_then(doubts::unmatched_doubt),
+                    made.displaced.filter(|_| place_passes).map(doubts::displaced_doubt),
+                ]
+                .into_iter()
+                .flatten()
+                .collect(),
             ]
             .concat(),
             linear_place,

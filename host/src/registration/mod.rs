@@ -33,7 +33,7 @@ use crate::metric;
 use crate::plane::sharpness;
 use crate::transform::Kind;
 use crate::{Geometry, Observer, Result, Volume};
-use displaced::Displaced;
+pub(crate) use displaced::Displaced;
 pub(crate) use lead::{
     both_exceed_surroundings, contrast_confirms, intensities_lead, linear_place_doubt, place_doubts,
     unconfirmed_place_doubt,
