@@ -1,8 +1,8 @@
 //! Volumes of which a part moved by itself, further than the field follows.
 
 use super::{Pair, found, test};
-use crate::registration::parts::{HEAD, body};
-use glam::{DAffine3, DMat3, DVec3};
+use crate::registration::parts::{HEAD, body, turned};
+use glam::{DAffine3, DVec3};
 use libtest_mimic::Trial;
 use mireg::Check;
 use mireg::deform::Options;
@@ -13,10 +13,8 @@ pub fn tests() -> Vec<Trial> {
 
 fn turned_head() {
     let still = body(&DAffine3::IDENTITY, |lumps| 200.0 + 10.0 * lumps);
-    for (degrees, mm, told) in [(4.0_f64, 0.0, false), (8.0, 10.0, true)] {
-        let turn = DMat3::from_rotation_z(degrees.to_radians());
-        let shift = DVec3::new(1.0, 0.3, 0.5).normalize() * mm;
-        let moved = DAffine3::from_mat3_translation(turn, HEAD - turn * HEAD + shift);
+    for (degrees, mm, told) in [(4.0, 0.0, false), (8.0, 10.0, true)] {
+        let moved = turned(degrees, DVec3::new(1.0, 0.3, 0.5).normalize() * mm);
         let moving = body(&moved.inverse(), |lumps| 500.0 - 12.0 * lumps);
         let found = found(&Pair { fixed: still.clone(), moving }, &Options::default());
         let off = found.field.map().transform_point3(HEAD).distance(moved.transform_point3(HEAD));

@@ -25,7 +25,7 @@ fn motion(middle: DVec3, degrees: f64, mm: f64) -> DAffine3 {
 }
 
 /// Returns an image on a grid of 64 voxels of 4 mm along each side. `shows` gives the intensity at a point, LPS mm.
-fn image(shows: impl Fn(DVec3) -> f64) -> Volume {
+pub fn image(shows: impl Fn(DVec3) -> f64) -> Volume {
     let geometry = Geometry::axis_aligned([64; 3], DVec3::splat(4.0), DVec3::ZERO);
     let to_mm = geometry.index_to_world();
     let at = |n: usize| to_mm.transform_point3(geometry.index_of(n).map(|i| i as f64).into());

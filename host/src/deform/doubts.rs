@@ -8,7 +8,6 @@ use crate::image::Geometry;
 use crate::registration::{
     Displaced, LITTLE_INFORMATION, Place, Unmatched, linear_place_doubt, place_doubts, unconfirmed_place_doubt,
 };
-use glam::DVec3;
 
 /// The mean inverse consistency error, in voxels, above which the inverse is poor.
 const POOR_INVERSE: f64 = 0.5;
@@ -40,10 +39,9 @@ pub fn unmatched_doubt(Unmatched { share, middle_mm }: Unmatched) -> Option<Doub
 }
 
 /// Returns a doubt about a part that moved by itself, and that the field did not reach.
-pub fn displaced_doubt(Displaced { mm, middle: DVec3 { x, y, z } }: Displaced) -> Doubt {
+pub fn displaced_doubt(part: Displaced) -> Doubt {
     let message = message!(
-        "around ({x:.0}, {y:.0}, {z:.0}) mm LPS the images match better {mm:.0} mm away: the field did not follow a part \
-         that moved by itself";
+        "{part}: the field did not follow a part that moved by itself";
         "give landmarks in it by ", FixedPoints, " and ", MovingPoints
     );
     Doubt::grave(Check::Place, message)

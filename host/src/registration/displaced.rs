@@ -12,6 +12,7 @@ use crate::Result;
 use crate::doubt::{Check, Doubt};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
+use std::fmt;
 
 /// Foreground voxels that each part is optimised by, and by which the common foreground is divided.
 const SAMPLES: usize = 2000;
@@ -32,12 +33,15 @@ pub struct Displaced {
 impl Displaced {
     /// Returns a doubt that tells of it.
     pub fn doubt(self) -> Doubt {
-        let Self { mm, middle: DVec3 { x, y, z } } = self;
-        let text = format!(
-            "around ({x:.0}, {y:.0}, {z:.0}) mm LPS the images match better {mm:.0} mm away: a part may have moved by \
-             itself, or shapes differ; a deformation can follow that"
-        );
+        let text = format!("{self}: a part may have moved by itself, or shapes differ; a deformation can follow that");
         Doubt::slight(Check::Place, text)
+    }
+}
+
+impl fmt::Display for Displaced {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        let Self { mm, middle: DVec3 { x, y, z } } = self;
+        write!(to, "around ({x:.0}, {y:.0}, {z:.0}) mm LPS the images match better {mm:.0} mm away")
     }
 }
 
@@ -54,15 +58,16 @@ impl Foregrounds {
         if grid.is_flat() {
             return Ok(None);
         }
-        let common = Samples::of(&pair.0, to, SAMPLES).middle;
+        let voxels = &pair.fixed().voxels;
+        let foreground: Vec<usize> = (0..voxels.len()).filter(|&n| !voxels[n].is_nan()).collect();
+        let common = Samples::among(&foreground, &pair.0, to, SAMPLES).middle;
         let middle = grid.world_to_index().transform_point3(common).to_array();
         let octant = |n: usize| {
             let index = grid.index_of(n);
             (0..3).fold(0, |octant, axis| octant | usize::from(index[axis] as f64 > middle[axis]) << axis)
         };
         let mut parts = [const { Vec::new() }; PARTS];
-        let voxels = &pair.fixed().voxels;
-        (0..voxels.len()).filter(|&n| !voxels[n].is_nan()).for_each(|n| parts[octant(n)].push(n));
+        foreground.into_iter().for_each(|n| parts[octant(n)].push(n));
         let displaced = parts.par_iter().map(|part| self.displaced_part(to, part));
         let displaced: Vec<_> = displaced.collect::<Result<_>>()?;
         Ok(displaced.into_iter().flatten().max_by(|a, b| a.mm.total_cmp(&b.mm)))
