@@ -7,7 +7,7 @@ use super::{doubts, vectors};
 use crate::Result;
 use crate::backend::cpu;
 use crate::image::{Geometry, Intensities, Prepared};
-use crate::registration::Foregrounds;
+use crate::registration::{Foregrounds, Octants};
 use crate::transform::Field;
 use glam::DAffine3;
 
@@ -30,6 +30,22 @@ impl<'a> ContrastCheck<'a> {
         let Some(foregrounds) = foregrounds(&images, |point| start.transform_point3(point))? else { return Ok(None) };
         let at_start = foregrounds.here(&DAffine3::IDENTITY);
         Ok(Some(Self { images, foregrounds, start: *start, at_start }))
+    }
+
+    /// Returns the information through the start, nats beyond chance.
+    pub fn at_start(&self) -> f64 {
+        self.at_start
+    }
+
+    /// Finds where each octant of volumes agrees best by itself, near the start. Uses both images on their own grids: a
+    /// moving image that was resampled through the start is blurred, and shows the poses less clearly. Returns `None` if
+    /// too little of the images is foreground.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped)
+    pub fn octants(&self) -> Result<Option<Octants>> {
+        let foregrounds = Foregrounds::of(self.images.each_ref(), [&[], &[]])?;
+        foregrounds.map(|foregrounds| foregrounds.octants(&self.start)).transpose()
     }
 
     /// Measures the information through a field on a grid. Its planes are in voxels.

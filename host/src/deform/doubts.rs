@@ -6,7 +6,8 @@ use crate::doubt::{Check, Doubt};
 use crate::error::message;
 use crate::image::Geometry;
 use crate::registration::{
-    Displaced, LITTLE_INFORMATION, Place, Unmatched, linear_place_doubt, place_doubts, unconfirmed_place_doubt,
+    Displaced, LITTLE_INFORMATION, Place, Unmatched, is_clearly_more, linear_place_doubt, place_doubts,
+    unconfirmed_place_doubt,
 };
 
 /// The mean inverse consistency error, in voxels, above which the inverse is poor.
@@ -45,6 +46,20 @@ pub fn displaced_doubt(part: Displaced) -> Doubt {
         "give landmarks in it by ", FixedPoints, " and ", MovingPoints
     );
     Doubt::grave(Check::Place, message)
+}
+
+/// Returns a doubt if the images agree better through the start with each part moved by itself.
+pub fn parts_doubt(made: &Deformation) -> Option<Doubt> {
+    let (parts, field) = (made.part_information?, made.place?.information);
+    let message = || {
+        message!(
+            "the images match better if parts are moved by themselves (the mutual information of local contrast is then \
+             {parts:.2} nats, and {field:.2} through the field): the field did not follow one of them";
+            "give landmarks by ", FixedPoints, " and ", MovingPoints
+        )
+    };
+    let better = parts >= LITTLE_INFORMATION && is_clearly_more(parts, field);
+    better.then(|| Doubt::grave(Check::Place, message()))
 }
 
 /// Returns doubts if the mutual information of local contrast does not rise enough from the start to the field.

@@ -86,6 +86,7 @@ fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dy
         bending: None,
         unmatched: None,
         displaced: None,
+        part_information: None,
         linear_place: None,
         landmarks: None,
         doubts: Vec::new(),

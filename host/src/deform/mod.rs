@@ -20,6 +20,7 @@ mod levels;
 pub(crate) mod memory;
 mod middle;
 mod options;
+mod part_motion;
 mod place;
 mod respaced;
 mod run;

@@ -57,8 +57,8 @@ impl Run<'_> {
             return Ok(found);
         }
         let given = Smoothing::given(self.options, smallest(&self.fixed.geometry)).is_some();
-        if !given && doubts::is_barely_accounted_for(&found) {
-            self.observer.note("the images hardly justify so strong a deformation: trying weaker ones");
+        if !given && (doubts::is_barely_accounted_for(&found) || doubts::parts_doubt(&found).is_some()) {
+            self.observer.note("local contrast hardly confirms this deformation: trying others");
             let second = Attempt { starts: self.starts, bending_check: BendingCheck::LocalContrast };
             let second = self.attempt(levels, second, seconds)?;
             return Ok(if second.trusted() { second } else { found });
@@ -117,6 +117,8 @@ impl Run<'_> {
             &self.fixed.geometry,
             place_passes,
         );
+        let made = Deformation { part_information: strategy.part_nats, ..made };
+        let part_doubt = || made.displaced.map(doubts::displaced_doubt).or_else(|| doubts::parts_doubt(&made));
         Ok(Deformation {
             intensities: self.intensities,
             compared: self.compared,
@@ -128,7 +130,7 @@ impl Run<'_> {
                     overlap_doubt(made.overlap),
                     landmark_doubt,
                     made.unmatched.and_then(doubts::unmatched_doubt),
-                    made.displaced.filter(|_| place_passes).map(doubts::displaced_doubt),
+                    part_doubt().filter(|_| place_passes),
                 ]
                 .into_iter()
                 .flatten()

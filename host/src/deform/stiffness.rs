@@ -15,7 +15,7 @@ const RATIO: f64 = std::f64::consts::SQRT_2;
 const TRIED: i32 = 7;
 
 /// Trials end after so many fields in a row that are worse than a stiffer one.
-const WORSE: usize = 2;
+pub const WORSE: usize = 2;
 
 /// Finds the smoothing of the coarse levels with which the images agree best, among the fields that are accounted for
 /// (see [`bending`](super::bending)), or the stiffest if no field is. Also returns the result of its trial. If the
@@ -45,33 +45,35 @@ pub fn find(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing,
     Ok(best.or(stiffest).unwrap_or((Smoothing::Found(SOFTEST), TrialResult::default())))
 }
 
-/// Finds the smoothing of the last coarse level if that begins with searched displacements, and the score of its trial.
-/// Returns `None` if no trial has a higher score than the one with `smoothing` and without the search. A sharp border
-/// needs a softer field than the one found by climbing. So if `smoothing` is no gain and `softer` is set, softer fields
-/// are tried, too. `tried` runs trials, of which `at_once` take the time of one, and returns the score without the
-/// search and their results.
+/// Finds the smoothing of the last coarse level if that begins with searched displacements, and the result of its trial.
+/// Returns `None` if no trial has a higher score than `without` them. `first` is the result with `smoothing`. A sharp
+/// border needs a softer field than the one found by climbing. So if the first is no gain and `softer` is set, softer
+/// fields are tried, too, as long as none is better and fewer than `patience` were worse. `tried` runs trials, of which
+/// `at_once` take the time of one.
 pub fn from_searched(
-    smoothing: Smoothing,
-    softer: bool,
+    (smoothing, softer): (Smoothing, bool),
+    patience: usize,
     at_once: usize,
-    mut tried: impl FnMut(&[Smoothing]) -> Result<(f64, Vec<TrialResult>)>,
-) -> Result<Option<(Smoothing, f64)>> {
+    (without, first): (f64, TrialResult),
+    mut tried: impl FnMut(&[Smoothing]) -> Result<Vec<TrialResult>>,
+) -> Result<Option<(Smoothing, TrialResult)>> {
+    let is_gain = |tried: &TrialResult, most: f64| tried.accounted_for && tried.score() > most;
+    if is_gain(&first, without) {
+        return Ok(Some((smoothing, first)));
+    }
     let all = match smoothing {
-        Smoothing::Found(voxels) if softer => fields(voxels),
-        _ => vec![smoothing],
+        Smoothing::Found(voxels) if softer && patience > 1 => fields(voxels).split_off(1),
+        _ => Vec::new(),
     };
-    let (mut best, mut worse): (Option<(Smoothing, f64)>, _) = (None, 0);
+    let (mut best, mut worse): (Option<(Smoothing, TrialResult)>, _) = (None, 1);
     for some in all.chunks(at_once.min(WORSE)) {
-        let (without, tried) = tried(some)?;
-        for (&next, tried) in some.iter().zip(tried) {
-            let better = tried.accounted_for && tried.score() > best.map_or(without, |(_, most)| most);
-            if better {
-                best = Some((next, tried.score()));
-            } else {
-                worse += 1;
+        for (&next, tried) in some.iter().zip(tried(some)?) {
+            if is_gain(&tried, best.map_or(without, |(_, best)| best.score())) {
+                best = Some((next, tried));
+                continue;
             }
-            let enough = if better { next == smoothing } else { best.is_some() || worse >= WORSE };
-            if enough {
+            worse += 1;
+            if best.is_some() || worse >= patience {
                 return Ok(best);
             }
         }
@@ -93,48 +95,54 @@ mod tests {
 
     /// Returns what is found for a field of twice the softest sigma, if climbing reaches 1 nat and trials with this and
     /// softer fields reach `nats`; and how many fields were tried.
-    fn searched(softer: bool, at_once: usize, nats: [f64; 3], accounted_for: bool) -> (Option<Smoothing>, usize) {
+    fn searched(
+        softer: bool,
+        patience: usize,
+        at_once: usize,
+        nats: [f64; 3],
+        accounted_for: bool,
+    ) -> (Option<Smoothing>, usize) {
         let all = fields(2.0 * SOFTEST);
-        let mut number = 0;
+        let mut number = 1;
+        let result = |one: &Smoothing| {
+            let nats = nats[all.iter().position(|field| field == one).unwrap()];
+            TrialResult { nats, contrast_nats: None, accounted_for }
+        };
         let tried = |some: &[Smoothing]| {
             number += some.len();
-            let nats = |one: &Smoothing| nats[all.iter().position(|field| field == one).unwrap()];
-            let tried = some.iter().map(|one| TrialResult { nats: nats(one), contrast_nats: None, accounted_for });
-            Ok((1.0, tried.collect()))
+            Ok(some.iter().map(result).collect())
         };
-        let found = from_searched(all[0], softer, at_once, tried).unwrap();
+        let found = from_searched((all[0], softer), patience, at_once, (1.0, result(&all[0])), tried).unwrap();
         (found.map(|(smoothing, _)| smoothing), number)
     }
 
     #[test]
     fn what_was_searched_for_may_need_a_softer_field() {
         let [stiff, softer, softest] = fields(2.0 * SOFTEST)[..] else { panic!("others are tried") };
-        for (nats, found, number) in [
-            ([1.1, 1.2, 0.0], Some(stiff), 1),
-            ([0.9, 1.1, 1.0], Some(softer), 3),
-            ([0.9, 0.8, 1.1], None, 2),
-            ([0.9, 1.1, 1.2], Some(softest), 3),
+        for (nats, patience, found, number) in [
+            ([1.1, 1.2, 0.0], WORSE, Some(stiff), 1),
+            ([0.9, 1.1, 1.0], WORSE, Some(softer), 3),
+            ([0.9, 0.8, 1.1], WORSE, None, 2),
+            ([0.9, 0.8, 1.1], usize::MAX, Some(softest), 3),
+            ([0.9, 1.1, 1.2], WORSE, Some(softest), 3),
         ] {
-            assert_eq!(searched(true, 1, nats, true), (found, number));
-            assert_eq!(searched(true, usize::MAX, nats, true).0, found);
+            assert_eq!(searched(true, patience, 1, nats, true), (found, number));
+            assert_eq!(searched(true, patience, usize::MAX, nats, true).0, found);
         }
-        assert_eq!(searched(false, 1, [0.9, 1.1, 1.2], true), (None, 1));
+        assert_eq!(searched(false, WORSE, 1, [0.9, 1.1, 1.2], true), (None, 1));
     }
 
     #[test]
     fn contrasts_count_beside_the_half() {
         let found = |contrast_nats| {
-            let tried = |some: &[Smoothing]| {
-                let tried = TrialResult { nats: 0.9, contrast_nats: Some(contrast_nats), accounted_for: true };
-                Ok((1.0, vec![tried; some.len()]))
-            };
-            from_searched(Smoothing::Found(SOFTEST), false, 1, tried).unwrap()
+            let first = TrialResult { nats: 0.9, contrast_nats: Some(contrast_nats), accounted_for: true };
+            from_searched((Smoothing::Found(SOFTEST), false), WORSE, 1, (1.0, first), |_| Ok(Vec::new())).unwrap()
         };
         assert!(found(0.2).is_some() && found(0.0).is_none());
     }
 
     #[test]
     fn what_the_images_do_not_account_for_is_no_gain() {
-        assert_eq!(searched(true, 1, [2.0; 3], false), (None, 2));
+        assert_eq!(searched(true, WORSE, 1, [2.0; 3], false), (None, 2));
     }
 }

@@ -23,7 +23,7 @@ pub struct TrialResult {
     /// The information of the metrics over the held-out half, nats per voxel.
     pub nats: f64,
     /// The mutual information of local contrast, nats beyond chance. In symmetric mode, on the grids of both images: see
-    /// [`symmetric_contrast::information`]. `None` if it was not measured: see [`Trials::score`].
+    /// [`symmetric_contrast::information`]. `None` if it was not measured: see [`Trials::measured`].
     pub contrast_nats: Option<f64>,
     /// Whether the information has risen enough since the start to account for how the field bends space: see
     /// [`bending`].
@@ -68,9 +68,18 @@ struct Trial<'s> {
 impl<'a> Trials<'a> {
     /// Prepares trials, in which `bending_check` says what must account for a field. Symmetric mode needs no
     /// `contrast_check`.
-    pub fn new(course: &'a Course<'a>, bending_check: BendingCheck, contrast_check: Option<ContrastCheck<'a>>) -> Self {
+    pub fn new(
+        course: &'a Course<'a>,
+        bending_check: BendingCheck,
+        contrast_check: Option<&'a ContrastCheck<'a>>,
+    ) -> Self {
         let judge = Judge { course, flow: None, start: None };
         Self { climber: Climber { course, contrast_check, bending_check }, judge, plain: Vec::new() }
+    }
+
+    /// Returns the course that trials run on.
+    pub fn course(&self) -> &'a Course<'a> {
+        self.climber.course
     }
 
     /// Returns how many fields are [tried](Trials::try_all) in about the time of one.
@@ -81,7 +90,7 @@ impl<'a> Trials<'a> {
 
     /// Tries the coarse levels with each of these smoothings.
     pub fn try_all(&mut self, smoothings: &[Smoothing]) -> Result<Vec<TrialResult>> {
-        self.try_coarse(smoothings, None, None)
+        self.try_coarse(smoothings.iter().map(|&smoothing| (smoothing, None)), None)
     }
 
     /// Tries the coarse levels with a smoothing.
@@ -89,32 +98,27 @@ impl<'a> Trials<'a> {
         self.try_all(&[smoothing]).map(|results| results[0])
     }
 
-    /// Tries the last of the coarse levels with searched displacements and each of these smoothings. Also returns the
-    /// [score](Trials::score) of a trial without them.
-    pub fn try_searched(
+    /// Tries the last of the coarse levels with each of these smoothings and searched displacements. Measures meanwhile
+    /// the local contrast of the earlier trial with the smoothing `scored` and without them.
+    pub fn try_searched<'s>(
         &mut self,
-        smoothings: &[Smoothing],
-        searched: &Searched,
-        (without, tried): (Smoothing, TrialResult),
-    ) -> Result<(f64, Vec<TrialResult>)> {
-        let results = self.try_coarse(smoothings, Some(searched), Some(without))?;
-        Ok((self.score(without, tried)?, results))
+        all: impl Iterator<Item = (Smoothing, &'s Searched)>,
+        scored: Smoothing,
+    ) -> Result<Vec<TrialResult>> {
+        self.try_coarse(all.map(|(smoothing, searched)| (smoothing, Some(searched))), Some(scored))
     }
 
-    /// Tries the coarse levels, and measures meanwhile the local contrast of the earlier trial with the smoothing
-    /// `scored`.
-    fn try_coarse(
+    fn try_coarse<'s>(
         &mut self,
-        smoothings: &[Smoothing],
-        searched: Option<&Searched>,
+        all: impl Iterator<Item = (Smoothing, Option<&'s Searched>)>,
         scored: Option<Smoothing>,
     ) -> Result<Vec<TrialResult>> {
         let course = self.climber.course;
         let last = course.coarse() - 1;
         if course.middle.is_some() {
-            return smoothings.iter().map(|&smoothing| self.try_symmetric(last, smoothing, searched)).collect();
+            return all.map(|(smoothing, searched)| self.try_symmetric(last, smoothing, searched)).collect();
         }
-        let trials: Vec<_> = smoothings.iter().map(|&smoothing| Trial { last, smoothing, searched }).collect();
+        let trials: Vec<_> = all.map(|(smoothing, searched)| Trial { last, smoothing, searched }).collect();
         self.try_together(&trials, scored)
     }
 
@@ -134,12 +138,12 @@ impl<'a> Trials<'a> {
         Ok(results)
     }
 
-    /// Returns the [score](TrialResult::score) of a trial without searched displacements. Measures its local contrast
-    /// first, unless it was measured.
-    pub fn score(&mut self, smoothing: Smoothing, tried: TrialResult) -> Result<f64> {
-        let Some(field) = plain_field(&mut self.plain, smoothing) else { return Ok(tried.score()) };
+    /// Returns the result of a trial without searched displacements with its local contrast. Measures that, unless it was
+    /// measured.
+    pub fn measured(&mut self, smoothing: Smoothing, tried: TrialResult) -> Result<TrialResult> {
+        let Some(field) = plain_field(&mut self.plain, smoothing) else { return Ok(tried) };
         self.climber.measure(field)?;
-        Ok(TrialResult { contrast_nats: field.contrast_nats, ..tried }.score())
+        Ok(TrialResult { contrast_nats: field.contrast_nats, ..tried })
     }
 
     /// Runs trials of single flows at once. Measures meanwhile the local contrast of the earlier trial with the
@@ -254,7 +258,7 @@ struct Field {
 struct Climber<'a> {
     course: &'a Course<'a>,
     /// `None` in symmetric mode, and if too little of the images is foreground.
-    contrast_check: Option<ContrastCheck<'a>>,
+    contrast_check: Option<&'a ContrastCheck<'a>>,
     bending_check: BendingCheck,
 }
 
@@ -274,7 +278,7 @@ impl Climber<'_> {
 
     /// Measures local contrast through a field, unless it was measured.
     fn measure(&self, field: &mut Field) -> Result<()> {
-        let Some(check) = self.contrast_check.as_ref().filter(|_| field.contrast_nats.is_none()) else { return Ok(()) };
+        let Some(check) = self.contrast_check.filter(|_| field.contrast_nats.is_none()) else { return Ok(()) };
         let through = check.through(&field.planes, self.course.grid(field.level))?;
         field.contrast_nats = Some(through.nats);
         field.accounted_for = self.contrast_decides().then(|| check.accounts_for(&through));

@@ -14,6 +14,7 @@ mod mirror;
 mod moments;
 mod nearest;
 mod objective;
+mod octants;
 mod options;
 mod parts;
 mod place;
@@ -40,6 +41,7 @@ pub(crate) use lead::{
 };
 use levels::Levels;
 pub(crate) use linear::{kind_label, linear};
+pub(crate) use octants::{Octants, is_clearly_more, octant};
 pub(crate) use place::Foregrounds;
 pub(crate) use poses::LITTLE_INFORMATION;
 use retry::{Retry, fails_place, unless_fatal};
