@@ -1,4 +1,4 @@
-//! Volumes of which a part moved by itself, further than the field follows.
+//! Volumes of which a part moved by itself, as far as a field follows and further.
 
 use super::{Pair, found, test};
 use crate::registration::parts::{HEAD, body, turned};

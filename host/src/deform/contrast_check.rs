@@ -37,15 +37,19 @@ impl<'a> ContrastCheck<'a> {
         self.at_start
     }
 
-    /// Finds where each octant of volumes agrees best by itself, near the start. Uses both images on their own grids: a
-    /// moving image that was resampled through the start is blurred, and shows the poses less clearly. Returns `None` if
-    /// too little of the images is foreground.
+    /// Finds where each octant of volumes agrees best by itself, near the start. Uses the moving image on its own grid:
+    /// resampled through the start it is blurred, and shows the poses less clearly. Returns `None` for 2-D images, and if
+    /// too little of the moving image is foreground.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
     pub fn octants(&self) -> Result<Option<Octants>> {
-        let foregrounds = Foregrounds::of(self.images.each_ref(), [&[], &[]])?;
-        foregrounds.map(|foregrounds| foregrounds.octants(&self.start)).transpose()
+        let [fixed, moving] = &self.images;
+        if fixed.image.geometry.is_flat() {
+            return Ok(None);
+        }
+        let pair = self.foregrounds.local_contrast_with(moving)?;
+        Ok(pair.map(|pair| pair.octants(&self.start)).transpose()?.flatten())
     }
 
     /// Measures the information through a field on a grid. Its planes are in voxels.

@@ -98,6 +98,7 @@ impl Run<'_> {
         let mut flow = Flows::new(self.backend, course.middle)?;
         let level_results = timed(&mut seconds.flow, || strategy.run(course, &mut flow))?;
         let made = timed(&mut seconds.finish, || self.assemble(flow, course, candidate.linear.clone()))?;
+        let made = Deformation { part_information: strategy.part_nats, ..made };
         let support = candidate.support;
         let unconfirmed = support == Support::Unconfirmed;
         let start = made.start.transform.to_affine();
@@ -117,7 +118,6 @@ impl Run<'_> {
             &self.fixed.geometry,
             place_passes,
         );
-        let made = Deformation { part_information: strategy.part_nats, ..made };
         let part_doubt = || made.displaced.map(doubts::displaced_doubt).or_else(|| doubts::parts_doubt(&made));
         Ok(Deformation {
             intensities: self.intensities,

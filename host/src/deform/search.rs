@@ -96,8 +96,7 @@ impl Course<'_> {
             [0, 1, 2].map(|axis: usize| more[axis] + before[axis])
         };
         let whole: Vec<[f32; 3]> = (0..number).into_par_iter().map(whole).collect();
-        let planes = (0..3).flat_map(|axis: usize| whole.iter().map(move |way| way[axis])).collect();
-        Ok(Searched { planes, grid: cells, level })
+        Ok(Searched::new(&whole, cells, level))
     }
 
     /// Searches a level for displacements of up to `most` voxels that a single flow makes before those of `way` and

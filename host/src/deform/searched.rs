@@ -16,6 +16,12 @@ pub struct Searched {
 }
 
 impl Searched {
+    /// Makes it from the displacement of each cell, in cells.
+    pub fn new(ways: &[[f32; 3]], grid: Geometry, level: usize) -> Self {
+        let planes = (0..3).flat_map(|axis: usize| ways.iter().map(move |way| way[axis])).collect();
+        Self { planes, grid, level }
+    }
+
     /// Returns the planes, their size, and how they lie on another grid: see [`crate::backend::Flow::take`].
     pub fn on(&self, grid: &Geometry) -> (&[f32], [usize; 3], [[f32; 3]; 2]) {
         (&self.planes, self.grid.size, levels::between(&self.grid, grid))

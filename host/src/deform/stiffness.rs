@@ -45,35 +45,34 @@ pub fn find(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing,
     Ok(best.or(stiffest).unwrap_or((Smoothing::Found(SOFTEST), TrialResult::default())))
 }
 
-/// Finds the smoothing of the last coarse level if that begins with searched displacements, and the result of its trial.
-/// Returns `None` if no trial has a higher score than `without` them. `first` is the result with `smoothing`. A sharp
-/// border needs a softer field than the one found by climbing. So if the first is no gain and `softer` is set, softer
+/// Finds the smoothing of the last coarse level if that begins with searched displacements, and the result of its
+/// trial. Returns `None` if no trial has a higher score than the one with `smoothing` and without the search. A sharp
+/// border needs a softer field than the one found by climbing. So if `smoothing` is no gain and `softer` is set, softer
 /// fields are tried, too, as long as none is better and fewer than `patience` were worse. `tried` runs trials, of which
-/// `at_once` take the time of one.
+/// `at_once` take the time of one, and returns the score without the search and their results.
 pub fn from_searched(
-    (smoothing, softer): (Smoothing, bool),
+    smoothing: Smoothing,
+    softer: bool,
     patience: usize,
     at_once: usize,
-    (without, first): (f64, TrialResult),
-    mut tried: impl FnMut(&[Smoothing]) -> Result<Vec<TrialResult>>,
+    mut tried: impl FnMut(&[Smoothing]) -> Result<(f64, Vec<TrialResult>)>,
 ) -> Result<Option<(Smoothing, TrialResult)>> {
-    let is_gain = |tried: &TrialResult, most: f64| tried.accounted_for && tried.score() > most;
-    if is_gain(&first, without) {
-        return Ok(Some((smoothing, first)));
-    }
     let all = match smoothing {
-        Smoothing::Found(voxels) if softer && patience > 1 => fields(voxels).split_off(1),
-        _ => Vec::new(),
+        Smoothing::Found(voxels) if softer => fields(voxels),
+        _ => vec![smoothing],
     };
-    let (mut best, mut worse): (Option<(Smoothing, TrialResult)>, _) = (None, 1);
-    for some in all.chunks(at_once.min(WORSE)) {
-        for (&next, tried) in some.iter().zip(tried(some)?) {
-            if is_gain(&tried, best.map_or(without, |(_, best)| best.score())) {
+    let (mut best, mut worse): (Option<(Smoothing, TrialResult)>, _) = (None, 0);
+    for some in all.chunks(at_once.min(patience.min(WORSE))) {
+        let (without, tried) = tried(some)?;
+        for (&next, tried) in some.iter().zip(tried) {
+            let better = tried.accounted_for && tried.score() > best.map_or(without, |(_, best)| best.score());
+            if better {
                 best = Some((next, tried));
-                continue;
+            } else {
+                worse += 1;
             }
-            worse += 1;
-            if best.is_some() || worse >= patience {
+            let enough = if better { next == smoothing } else { best.is_some() || worse >= patience };
+            if enough {
                 return Ok(best);
             }
         }
@@ -103,16 +102,14 @@ mod tests {
         accounted_for: bool,
     ) -> (Option<Smoothing>, usize) {
         let all = fields(2.0 * SOFTEST);
-        let mut number = 1;
-        let result = |one: &Smoothing| {
-            let nats = nats[all.iter().position(|field| field == one).unwrap()];
-            TrialResult { nats, contrast_nats: None, accounted_for }
-        };
+        let mut number = 0;
         let tried = |some: &[Smoothing]| {
             number += some.len();
-            Ok(some.iter().map(result).collect())
+            let nats = |one: &Smoothing| nats[all.iter().position(|field| field == one).unwrap()];
+            let tried = some.iter().map(|one| TrialResult { nats: nats(one), contrast_nats: None, accounted_for });
+            Ok((1.0, tried.collect()))
         };
-        let found = from_searched((all[0], softer), patience, at_once, (1.0, result(&all[0])), tried).unwrap();
+        let found = from_searched(all[0], softer, patience, at_once, tried).unwrap();
         (found.map(|(smoothing, _)| smoothing), number)
     }
 
@@ -135,8 +132,11 @@ mod tests {
     #[test]
     fn contrasts_count_beside_the_half() {
         let found = |contrast_nats| {
-            let first = TrialResult { nats: 0.9, contrast_nats: Some(contrast_nats), accounted_for: true };
-            from_searched((Smoothing::Found(SOFTEST), false), WORSE, 1, (1.0, first), |_| Ok(Vec::new())).unwrap()
+            let tried = |some: &[Smoothing]| {
+                let tried = TrialResult { nats: 0.9, contrast_nats: Some(contrast_nats), accounted_for: true };
+                Ok((1.0, vec![tried; some.len()]))
+            };
+            from_searched(Smoothing::Found(SOFTEST), false, WORSE, 1, tried).unwrap()
         };
         assert!(found(0.2).is_some() && found(0.0).is_none());
     }

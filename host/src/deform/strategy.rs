@@ -35,6 +35,9 @@ struct Found {
     tried: TrialResult,
 }
 
+/// A smoothing without such displacements, and the result of its trial.
+type Plain = (Smoothing, TrialResult);
+
 impl Strategy {
     /// Finds the strategy for a course. `alone` says that no other one will be compared with it, so that its value may
     /// be left out. `known` is the strategy from another start.
@@ -55,16 +58,21 @@ impl Strategy {
         let check = contrast_check.as_ref().filter(|_| searches);
         let mut part_motion = Ok(None);
         // The CPU finds the motion of parts while trials run.
-        let plain = rayon::in_place_scope(|scope| {
+        let climbed: Result<_> = rayon::in_place_scope(|scope| {
             scope.spawn(|_| part_motion = check.map_or(Ok(None), |check| PartMotion::new(course, check)));
-            match given {
-                Some(given) => Ok((given, trials.try_one(given)?)),
-                None => stiffness::find(&mut trials, known.map(|strategy| strategy.smoothing)),
-            }
-        })?;
-        let part_motion = part_motion?;
+            let plain = match given {
+                Some(given) => (given, trials.try_one(given)?),
+                None => stiffness::find(&mut trials, known.map(|strategy| strategy.smoothing))?,
+            };
+            let found = searched.map(|field| gain(&mut trials, field, stiffness::WORSE, plain)).transpose()?;
+            Ok((plain, found.flatten()))
+        });
+        let ((plain, found), part_motion) = (climbed?, part_motion?);
         let part_nats = part_motion.as_ref().map(|parts| parts.nats);
-        let found = best_gain(&mut trials, plain, searched, part_motion)?;
+        let found = match part_motion {
+            Some(parts) => with_parts(&mut trials, parts, plain, found)?,
+            None => found,
+        };
         let further = course.searches_further();
         let smoothing = found.as_ref().map_or(plain.0, |found| found.smoothing);
         let (searched, nats) = match found {
@@ -100,44 +108,30 @@ impl Strategy {
     }
 }
 
-/// Returns what was searched for, or the motion of parts, if the images agree better by it than by climbing alone, which
-/// is `plain`; of both, the better one.
-fn best_gain(
-    trials: &mut Trials,
-    plain: (Smoothing, TrialResult),
-    searched: Option<Searched>,
-    parts: Option<PartMotion>,
-) -> Result<Option<Found>> {
-    if searched.is_none() && parts.is_none() {
+/// Tries displacements for the last of the coarse levels. Returns them if they are a gain over `plain`, the trial without
+/// them: see [`stiffness::from_searched`].
+fn gain(trials: &mut Trials, field: Searched, patience: usize, plain: Plain) -> Result<Option<Found>> {
+    let (further, at_once) = (trials.course().searches_further(), trials.at_once());
+    let tried = |some: &[Smoothing]| trials.try_searched(some, &field, plain);
+    let found = stiffness::from_searched(plain.0, further, patience, at_once, tried)?;
+    Ok(found.map(|(smoothing, tried)| Found { field, smoothing, tried }))
+}
+
+/// Tries the motion of parts where it may be better than `found`, which was searched for, or than `plain`, the trial
+/// without displacements. Returns the better of both.
+fn with_parts(trials: &mut Trials, parts: PartMotion, plain: Plain, found: Option<Found>) -> Result<Option<Found>> {
+    let best = match &found {
+        Some(found) => found.tried,
+        None => trials.measured(plain.0, plain.1)?,
+    };
+    // A stiff field forgets that a part moved by itself. If that is what makes the images agree, all softer fields are
+    // tried. If not, parts only count where large motion was found.
+    let clear = is_clearly_more(parts.nats, best.contrast_nats.unwrap_or(0.0));
+    if !clear && found.is_none() {
         return Ok(None);
     }
-    let (smoothing, part_nats) = (plain.0, parts.as_ref().map(|parts| parts.nats));
-    let fields = [searched, parts.map(|parts| parts.field)];
-    let all = fields.iter().flatten().map(|field| (smoothing, field));
-    let mut firsts = trials.try_searched(all, smoothing)?.into_iter();
-    let plain = trials.measured(smoothing, plain.1)?;
-    let (further, at_once) = (trials.course().searches_further(), trials.at_once());
-    let mut best: Option<Found> = None;
-    for (field, part_nats) in fields.into_iter().zip([None, part_nats]) {
-        let Some((field, first)) = field.and_then(|field| Some((field, firsts.next()?))) else { continue };
-        let most = best.as_ref().map_or(plain, |best| best.tried);
-        // A stiff field forgets that a part moved by itself. If that is what makes the images agree, all softer fields
-        // are tried. If not, parts only count where large motion was found.
-        let clear = |nats: f64| is_clearly_more(nats, most.contrast_nats.unwrap_or(0.0));
-        let patience = match part_nats {
-            None => stiffness::WORSE,
-            Some(nats) if clear(nats) => usize::MAX,
-            Some(_) if best.is_some() => 1,
-            Some(_) => continue,
-        };
-        let tried = |some: &[Smoothing]| trials.try_searched(some.iter().map(|&one| (one, &field)), smoothing);
-        let start = (plain.score(), first);
-        let found = stiffness::from_searched((smoothing, further), patience, at_once, start, tried)?;
-        if let Some((smoothing, tried)) = found.filter(|(_, tried)| best.is_none() || tried.score() > most.score()) {
-            best = Some(Found { field, smoothing, tried });
-        }
-    }
-    Ok(best)
+    let moved = gain(trials, parts.field, if clear { usize::MAX } else { 1 }, plain)?;
+    Ok(moved.filter(|moved| found.is_none() || moved.tried.score() > best.score()).or(found))
 }
 
 /// Returns the check of single flows by local contrast.

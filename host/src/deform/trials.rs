@@ -90,7 +90,7 @@ impl<'a> Trials<'a> {
 
     /// Tries the coarse levels with each of these smoothings.
     pub fn try_all(&mut self, smoothings: &[Smoothing]) -> Result<Vec<TrialResult>> {
-        self.try_coarse(smoothings.iter().map(|&smoothing| (smoothing, None)), None)
+        self.try_coarse(smoothings, None, None)
     }
 
     /// Tries the coarse levels with a smoothing.
@@ -98,27 +98,32 @@ impl<'a> Trials<'a> {
         self.try_all(&[smoothing]).map(|results| results[0])
     }
 
-    /// Tries the last of the coarse levels with each of these smoothings and searched displacements. Measures meanwhile
-    /// the local contrast of the earlier trial with the smoothing `scored` and without them.
-    pub fn try_searched<'s>(
+    /// Tries the last of the coarse levels with searched displacements and each of these smoothings. Also returns the
+    /// [score](TrialResult::score) of a trial without them.
+    pub fn try_searched(
         &mut self,
-        all: impl Iterator<Item = (Smoothing, &'s Searched)>,
-        scored: Smoothing,
-    ) -> Result<Vec<TrialResult>> {
-        self.try_coarse(all.map(|(smoothing, searched)| (smoothing, Some(searched))), Some(scored))
+        smoothings: &[Smoothing],
+        searched: &Searched,
+        (without, tried): (Smoothing, TrialResult),
+    ) -> Result<(f64, Vec<TrialResult>)> {
+        let results = self.try_coarse(smoothings, Some(searched), Some(without))?;
+        Ok((self.measured(without, tried)?.score(), results))
     }
 
-    fn try_coarse<'s>(
+    /// Tries the coarse levels, and measures meanwhile the local contrast of the earlier trial with the smoothing
+    /// `scored`.
+    fn try_coarse(
         &mut self,
-        all: impl Iterator<Item = (Smoothing, Option<&'s Searched>)>,
+        smoothings: &[Smoothing],
+        searched: Option<&Searched>,
         scored: Option<Smoothing>,
     ) -> Result<Vec<TrialResult>> {
         let course = self.climber.course;
         let last = course.coarse() - 1;
         if course.middle.is_some() {
-            return all.map(|(smoothing, searched)| self.try_symmetric(last, smoothing, searched)).collect();
+            return smoothings.iter().map(|&smoothing| self.try_symmetric(last, smoothing, searched)).collect();
         }
-        let trials: Vec<_> = all.map(|(smoothing, searched)| Trial { last, smoothing, searched }).collect();
+        let trials: Vec<_> = smoothings.iter().map(|&smoothing| Trial { last, smoothing, searched }).collect();
         self.try_together(&trials, scored)
     }
 

@@ -47,7 +47,8 @@ impl Foregrounds {
             let lead = || self.local_contrast().of_part(&voxels).pose_information(&map, self.side()).lead();
             displaced_mm.filter(|_| lead() >= CONTRAST_LEAD).map(|mm| Displaced { mm, middle })
         };
-        let displaced: Vec<_> = self.octants(to)?.all.into_par_iter().filter_map(clearly).collect();
+        let Some(octants) = self.local_contrast().octants(to)? else { return Ok(None) };
+        let displaced: Vec<_> = octants.all.into_par_iter().filter_map(clearly).collect();
         Ok(displaced.into_iter().max_by(|a, b| a.mm.total_cmp(&b.mm)))
     }
 }

@@ -41,14 +41,14 @@ pub(crate) use lead::{
 };
 use levels::Levels;
 pub(crate) use linear::{kind_label, linear};
-pub(crate) use octants::{Octants, is_clearly_more, octant};
+pub(crate) use octants::{Octants, octant};
 pub(crate) use place::Foregrounds;
 pub(crate) use poses::LITTLE_INFORMATION;
 use retry::{Retry, fails_place, unless_fatal};
 use run::Run;
 use start::searched;
 use tally::{Part, Tally};
-pub(crate) use trust::overlap_doubt;
+pub(crate) use trust::{is_clearly_more, overlap_doubt};
 
 pub use crate::metric::Sampling;
 pub use check::check;

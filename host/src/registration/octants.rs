@@ -3,9 +3,9 @@
 //! A linear transform follows the larger part of the body, and agrees clearly whatever the smaller part does, such as a
 //! head that was turned over still shoulders.
 
-use super::place::Foregrounds;
-use super::samples::Samples;
-use super::trust::AS_GOOD;
+use super::poses::Pair;
+use super::samples::{Samples, foreground_voxels};
+use super::trust::is_clearly_more;
 use crate::Result;
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
@@ -22,7 +22,7 @@ pub struct Octants {
     /// The centre of what is foreground in both images, LPS mm in the fixed image. It divides the octants along the axes
     /// of the fixed image's grid.
     pub middle: DVec3,
-    /// Bit n of an octant's number is set if it lies beyond the centre along axis n. 2-D images have none.
+    /// Bit n of an octant's number is set if it lies beyond the centre along axis n.
     pub all: Vec<Octant>,
 }
 
@@ -41,31 +41,20 @@ pub struct Octant {
 /// A pose of an octant, and the mutual information of its local contrast there, nats beyond chance.
 type Pose = (DAffine3, f64);
 
-impl Foregrounds {
+impl Pair {
     /// Finds where each octant of two volumes agrees best, near where `to` or the pose of another octant places it.
-    /// Maps take fixed points to moving points, LPS mm.
+    /// Maps take fixed points to moving points, LPS mm. Returns `None` for 2-D images.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn octants(&self, to: &DAffine3) -> Result<Octants> {
-        let images = &self.local_contrast().0;
-        let (middle, octants) = self.divided(to);
-        let samples: Vec<_> = octants.iter().map(|octant| Samples::among(octant, images, to, SAMPLES)).collect();
-        let start: Vec<Pose> = samples.iter().map(|samples| (*to, samples.information(to))).collect();
-        let mut poses = start.clone();
-        let mut rises = vec![true; samples.len()];
-        for _ in 0..ROUNDS {
-            let next = samples.par_iter().zip(&poses).zip(&rises).map(|((samples, &pose), &rises)| {
-                let from = best_for(samples, pose, &poses);
-                if rises || from != pose { optimised(samples, from, pose) } else { Ok(pose) }
-            });
-            let next: Vec<_> = next.collect::<Result<_>>()?;
-            rises = next.iter().zip(&poses).map(|(new, old)| is_better(new, old)).collect();
-            poses = next;
-            if !rises.contains(&true) {
-                break;
-            }
+    pub fn octants(&self, to: &DAffine3) -> Result<Option<Octants>> {
+        if self.fixed().geometry.is_flat() {
+            return Ok(None);
         }
+        let (middle, octants) = self.divided(to);
+        let samples: Vec<_> = octants.iter().map(|octant| Samples::among(octant, &self.0, to, SAMPLES)).collect();
+        let start: Vec<Pose> = samples.iter().map(|samples| (*to, samples.information(to))).collect();
+        let poses = optimised(&samples, start.clone())?;
         let found = poses.iter().zip(&start).zip(samples.iter().zip(octants));
         let found = found.map(|((pose, start), (samples, voxels))| {
             let middle = samples.middle;
@@ -73,32 +62,48 @@ impl Foregrounds {
             let is_displaced = is_better(pose, start) && mm > samples.grid.spacing_range()[1];
             Octant { voxels, middle, map: pose.0, displaced_mm: is_displaced.then_some(mm) }
         });
-        Ok(Octants { middle, all: found.collect() })
+        Ok(Some(Octants { middle, all: found.collect() }))
     }
 
-    /// Divides the fixed image's foreground by the centre of what is foreground in both images at the map `to`.
+    /// Divides the fixed image's foreground by the centre of what is foreground in both images at the map `to`. Returns
+    /// the centre, LPS mm in the fixed image, and the voxels of the octants.
     fn divided(&self, to: &DAffine3) -> (DVec3, Vec<Vec<usize>>) {
-        let images = &self.local_contrast().0;
-        let (fixed, _) = &images[0];
-        let (grid, foreground) = (&fixed.geometry, foreground(&fixed.voxels));
-        let common = Samples::among(&foreground, images, to, SAMPLES).middle;
-        if grid.is_flat() {
-            return (common, Vec::new());
-        }
+        let grid = &self.fixed().geometry;
+        let common = Samples::of(&self.0, to, SAMPLES).middle;
         let middle = grid.world_to_index().transform_point3(common);
         let mut octants = vec![Vec::new(); 8];
-        foreground.into_iter().for_each(|n| octants[octant(grid.index_of(n).map(|i| i as f64).into(), middle)].push(n));
+        for n in foreground_voxels(self.fixed()) {
+            octants[octant(grid.index_of(n).map(|i| i as f64).into(), middle)].push(n);
+        }
         (common, octants)
     }
+}
+
+/// Optimises each octant from its pose and, as long as that helps, from its own and the others' new ones.
+fn optimised(samples: &[Samples], mut poses: Vec<Pose>) -> Result<Vec<Pose>> {
+    let mut rises = vec![true; samples.len()];
+    for _ in 0..ROUNDS {
+        let next = samples.par_iter().zip(&poses).zip(&rises).map(|((samples, &pose), &rises)| {
+            let from = best_for(samples, pose, &poses);
+            if !rises && from == pose {
+                return Ok(pose);
+            }
+            let found = samples.optimised(from.0, STEPS)?;
+            Ok(if found.1 > pose.1 { found } else { pose })
+        });
+        let next: Vec<_> = next.collect::<Result<_>>()?;
+        rises = next.iter().zip(&poses).map(|(new, old)| is_better(new, old)).collect();
+        poses = next;
+        if !rises.contains(&true) {
+            break;
+        }
+    }
+    Ok(poses)
 }
 
 /// Returns the number of the octant about `middle` in which a voxel lies.
 pub fn octant(voxel: DVec3, middle: DVec3) -> usize {
     voxel.cmpgt(middle).bitmask() as usize
-}
-
-fn foreground(voxels: &[f32]) -> Vec<usize> {
-    (0..voxels.len()).filter(|&n| !voxels[n].is_nan()).collect()
 }
 
 /// Returns an octant's own pose or, if that is better, another one's: what is right for one part is often right for its
@@ -108,17 +113,6 @@ fn best_for(samples: &Samples, own: Pose, all: &[Pose]) -> Pose {
     others.fold(own, |best, other| if is_better(&other, &best) { other } else { best })
 }
 
-/// Optimises an octant from a pose. Returns `known` if that does not lead to more information.
-fn optimised(samples: &Samples, from: Pose, known: Pose) -> Result<Pose> {
-    let found = samples.optimised(from.0, STEPS)?;
-    Ok(if found.1 > known.1 { found } else { known })
-}
-
 fn is_better((_, information): &Pose, (_, than): &Pose) -> bool {
     is_clearly_more(*information, *than)
-}
-
-/// Returns whether the mutual information at one pose makes it better than one with the information `than`.
-pub fn is_clearly_more(information: f64, than: f64) -> bool {
-    information * AS_GOOD > than
 }

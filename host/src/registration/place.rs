@@ -8,7 +8,7 @@
 use super::binned::Ranged;
 use super::mirror::mirrored;
 use super::poses::{CONTRAST_LEAD, Pair, PoseInformation, shifts};
-use super::samples::{BY_CONTRASTS, SAMPLES, Samples};
+use super::samples::{BY_CONTRASTS, SAMPLES, Samples, foreground_voxels};
 use crate::error::Setting;
 use crate::image::Prepared;
 use crate::metric::NO_INFORMATION;
@@ -153,18 +153,27 @@ impl Foregrounds {
         Ok((map, information / samples.information(to).max(NO_INFORMATION)))
     }
 
+    /// Returns the fixed image's local contrast and that of another moving image; `None` if too little of that is
+    /// foreground.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]
+    pub fn local_contrast_with(&self, moving: &Prepared) -> Result<Option<Pair>> {
+        let Pair([fixed, _]) = &self.local_contrast;
+        match foreground(Setting::Moving, moving, &[]) {
+            Ok(moving) => Ok(Some(Pair([fixed.clone(), moving.local_contrast]))),
+            Err(Error::Option { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Returns the mutual information of the fixed image's local contrast and that of another moving image, at the
     /// identity: nats beyond chance, 0 if too little of the moving image is foreground.
     ///
     /// # Errors
     /// [`Error::Stopped`]
     pub fn information(&self, moving: &Prepared) -> Result<f64> {
-        let Pair([fixed, _]) = &self.local_contrast;
-        match foreground(Setting::Moving, moving, &[]) {
-            Ok(moving) => Ok(Pair([fixed.clone(), moving.local_contrast]).here(&DAffine3::IDENTITY)),
-            Err(Error::Option { .. }) => Ok(0.0),
-            Err(error) => Err(error),
-        }
+        Ok(self.local_contrast_with(moving)?.map_or(0.0, |pair| pair.here(&DAffine3::IDENTITY)))
     }
 
     /// Returns the transform of a kind that is nearest to `map`, of fixed points to moving points, LPS mm, over the
@@ -213,8 +222,7 @@ impl Foregrounds {
 
     /// Iterates over the foreground voxels of [`Foregrounds::image`].
     pub fn voxels(&self) -> impl Iterator<Item = usize> {
-        let voxels = &self.image().voxels;
-        (0..voxels.len()).filter(|&n| !voxels[n].is_nan())
+        foreground_voxels(self.image())
     }
 
     /// Iterates over the foreground voxels of [`Foregrounds::image`] as points, LPS mm.

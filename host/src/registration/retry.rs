@@ -2,7 +2,7 @@
 
 use super::levels::after_search;
 use super::place::{Foregrounds, Place};
-use super::trust::AS_GOOD;
+use super::trust::is_clearly_more;
 use super::{Case, Elsewhere, Init, Options, Part, Registration, lead, searched};
 use crate::doubt::Check;
 use crate::plane::local_contrast::{LocalContrast, masked_to_foreground};
@@ -142,13 +142,14 @@ impl Case<'_> {
         let continues = |foregrounds: &&Foregrounds| foregrounds.cut_out() && options.dof >= Kind::Rigid;
         let Some(foregrounds) = foregrounds.filter(continues).filter(|_| found.trusted()) else { return Ok(found) };
         let (map, times) = foregrounds.best_contrast_near(&found.transform.to_affine())?;
-        if times * AS_GOOD <= 1.0 {
+        if !is_clearly_more(times, 1.0) {
             return Ok(found);
         }
         self.observer.note("structures match better nearby: continuing by the foreground");
         let options = Options { init: Init::Transform(map), ..options.clone() };
         let inside = unless_fatal(self.by_foreground(&options, Some(foregrounds)))?;
-        let better = |inside: &Registration| inside.trusted() && information(&found) < AS_GOOD * information(inside);
+        let better =
+            |inside: &Registration| inside.trusted() && is_clearly_more(information(inside), information(&found));
         Ok(inside.filter(better).unwrap_or(found))
     }
 

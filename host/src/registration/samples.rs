@@ -11,7 +11,7 @@ use crate::optimizer::{Batch, Objective, Optimizer, Problem};
 use crate::plane::canvas::{CHUNK, Source};
 use crate::threads::check_stopped;
 use crate::transform::{Dimension, Kind, Steps};
-use crate::{Geometry, Result};
+use crate::{Geometry, Result, Volume};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 
@@ -26,6 +26,11 @@ pub const SAMPLES: usize = 5000;
 pub const BY_CONTRASTS: (f64, f64) = (1.0, 0.1);
 /// The most evaluations of one optimisation.
 const EVALUATIONS: usize = 200;
+
+/// Iterates over the foreground voxels of an image whose background is NaN.
+pub fn foreground_voxels(image: &Volume) -> impl Iterator<Item = usize> {
+    (0..image.voxels.len()).filter(|&n| !image.voxels[n].is_nan())
+}
 
 /// Some foreground voxels of the fixed image, and the moving image.
 pub struct Samples<'a> {
@@ -46,8 +51,7 @@ impl<'a> Samples<'a> {
     /// moving points, LPS mm, sets the centre and how many voxels must fall on the moving image's foreground.
     pub fn of(images: &'a [Ranged; 2], to: &DAffine3, number: usize) -> Self {
         let [(fixed, _), _] = images;
-        let image: Vec<usize> = (0..fixed.voxels.len()).filter(|&n| !fixed.voxels[n].is_nan()).collect();
-        Self::among(&image, images, to, number)
+        Self::among(&foreground_voxels(fixed).collect::<Vec<_>>(), images, to, number)
     }
 
     /// Takes them from these voxels of the fixed image.
