@@ -7,7 +7,7 @@ use super::{doubts, vectors};
 use crate::Result;
 use crate::backend::cpu;
 use crate::image::{Geometry, Intensities, Prepared};
-use crate::registration::{Foregrounds, Octants};
+use crate::registration::{Foregrounds, Pair};
 use crate::transform::Field;
 use glam::DAffine3;
 
@@ -32,24 +32,25 @@ impl<'a> ContrastCheck<'a> {
         Ok(Some(Self { images, foregrounds, start: *start, at_start }))
     }
 
-    /// Returns the information through the start, nats beyond chance.
-    pub fn at_start(&self) -> f64 {
-        self.at_start
-    }
-
-    /// Finds where each octant of volumes agrees best by itself, near the start. Uses the moving image on its own grid:
-    /// resampled through the start it is blurred, and shows the poses less clearly. Returns `None` for 2-D images, and if
-    /// too little of the moving image is foreground.
+    /// Returns the local contrast of two volumes on their own grids: resampled through the start, that of the moving one
+    /// is blurred. Returns `None` for 2-D images, and if too little of the moving image is foreground.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn octants(&self) -> Result<Option<Octants>> {
+    pub fn on_own_grids(&self) -> Result<Option<Pair>> {
         let [fixed, moving] = &self.images;
-        if fixed.image.geometry.is_flat() {
-            return Ok(None);
-        }
-        let pair = self.foregrounds.local_contrast_with(moving)?;
-        Ok(pair.map(|pair| pair.octants(&self.start)).transpose()?.flatten())
+        let flat = fixed.image.geometry.is_flat();
+        if flat { Ok(None) } else { self.foregrounds.local_contrast_with(moving) }
+    }
+
+    /// Composes a field on a grid with the start. Its planes are in voxels.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped)
+    pub fn composed(&self, planes: &[f32], grid: &Geometry) -> Result<Field> {
+        let [maps, _] = vectors::maps([grid, grid], &self.start);
+        let mut flow = cpu::flow_of(planes, grid.size, grid.spacing.to_array());
+        Ok(Field { geometry: *grid, vectors: flow.vectors(&maps)? })
     }
 
     /// Measures the information through a field on a grid. Its planes are in voxels.
@@ -57,9 +58,7 @@ impl<'a> ContrastCheck<'a> {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
     pub fn through(&self, planes: &[f32], grid: &Geometry) -> Result<Through> {
-        let [maps, _] = vectors::maps([grid, grid], &self.start);
-        let mut flow = cpu::flow_of(planes, grid.size, grid.spacing.to_array());
-        let field = Field { geometry: *grid, vectors: flow.vectors(&maps)? };
+        let field = self.composed(planes, grid)?;
         let map = field.map();
         let nats = self.foregrounds.information(&moved(&self.images, |point| map.transform_point3(point))?)?;
         Ok(Through { field, nats })

@@ -50,7 +50,7 @@ pub fn displaced_doubt(part: Displaced) -> Doubt {
 
 /// Returns a doubt if the images agree better through the start with each part moved by itself.
 pub fn parts_doubt(made: &Deformation) -> Option<Doubt> {
-    let (parts, field) = (made.part_information?, made.place?.information);
+    let (parts, start, field) = (made.part_information?, made.start_information?, made.place?.information);
     let message = || {
         message!(
             "the images match better if parts are moved by themselves (the mutual information of local contrast is then \
@@ -58,7 +58,7 @@ pub fn parts_doubt(made: &Deformation) -> Option<Doubt> {
             "give landmarks by ", FixedPoints, " and ", MovingPoints
         )
     };
-    let better = parts >= LITTLE_INFORMATION && is_clearly_more(parts, field);
+    let better = parts >= LITTLE_INFORMATION && is_clearly_more(parts, field.max(start));
     better.then(|| Doubt::grave(Check::Place, message()))
 }
 

@@ -50,7 +50,7 @@ pub struct Deformation {
     /// The part of volumes that agrees better elsewhere.
     pub(super) displaced: Option<Displaced>,
     /// The mutual information of local contrast through the start if each part of volumes is moved by itself, nats
-    /// beyond chance, where that makes the images agree better.
+    /// beyond chance, where some agree better elsewhere.
     pub(super) part_information: Option<f64>,
     /// How much better the images agree through the start than around it or, if they do not agree there, through the
     /// affine map nearest to the field. `None` if a registration supports the start.

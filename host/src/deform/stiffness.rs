@@ -47,13 +47,14 @@ pub fn find(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing,
 
 /// Finds the smoothing of the last coarse level if that begins with searched displacements, and the result of its
 /// trial. Returns `None` if no trial has a higher score than the one with `smoothing` and without the search. A sharp
-/// border needs a softer field than the one found by climbing. So if `smoothing` is no gain and `softer` is set, softer
-/// fields are tried, too, as long as none is better and fewer than `patience` were worse. `tried` runs trials, of which
-/// `at_once` take the time of one, and returns the score without the search and their results.
+/// border needs a softer field than the one found by climbing. So if `softer` is set, softer fields are tried, too: either
+/// `every` one of them or, if `smoothing` is no gain, as long as none is better and fewer than [`WORSE`] were worse.
+/// `tried` runs trials, of which `at_once` take the time of one, and returns the score without the search and their
+/// results.
 pub fn from_searched(
     smoothing: Smoothing,
     softer: bool,
-    patience: usize,
+    every: bool,
     at_once: usize,
     mut tried: impl FnMut(&[Smoothing]) -> Result<(f64, Vec<TrialResult>)>,
 ) -> Result<Option<(Smoothing, TrialResult)>> {
@@ -62,7 +63,7 @@ pub fn from_searched(
         _ => vec![smoothing],
     };
     let (mut best, mut worse): (Option<(Smoothing, TrialResult)>, _) = (None, 0);
-    for some in all.chunks(at_once.min(patience.min(WORSE))) {
+    for some in all.chunks(at_once.min(WORSE)) {
         let (without, tried) = tried(some)?;
         for (&next, tried) in some.iter().zip(tried) {
             let better = tried.accounted_for && tried.score() > best.map_or(without, |(_, best)| best.score());
@@ -71,8 +72,8 @@ pub fn from_searched(
             } else {
                 worse += 1;
             }
-            let enough = if better { next == smoothing } else { best.is_some() || worse >= patience };
-            if enough {
+            let enough = if better { next == smoothing } else { best.is_some() || worse >= WORSE };
+            if enough && !every {
                 return Ok(best);
             }
         }
@@ -96,7 +97,7 @@ mod tests {
     /// softer fields reach `nats`; and how many fields were tried.
     fn searched(
         softer: bool,
-        patience: usize,
+        every: bool,
         at_once: usize,
         nats: [f64; 3],
         accounted_for: bool,
@@ -109,24 +110,25 @@ mod tests {
             let tried = some.iter().map(|one| TrialResult { nats: nats(one), contrast_nats: None, accounted_for });
             Ok((1.0, tried.collect()))
         };
-        let found = from_searched(all[0], softer, patience, at_once, tried).unwrap();
+        let found = from_searched(all[0], softer, every, at_once, tried).unwrap();
         (found.map(|(smoothing, _)| smoothing), number)
     }
 
     #[test]
     fn what_was_searched_for_may_need_a_softer_field() {
         let [stiff, softer, softest] = fields(2.0 * SOFTEST)[..] else { panic!("others are tried") };
-        for (nats, patience, found, number) in [
-            ([1.1, 1.2, 0.0], WORSE, Some(stiff), 1),
-            ([0.9, 1.1, 1.0], WORSE, Some(softer), 3),
-            ([0.9, 0.8, 1.1], WORSE, None, 2),
-            ([0.9, 0.8, 1.1], usize::MAX, Some(softest), 3),
-            ([0.9, 1.1, 1.2], WORSE, Some(softest), 3),
+        for (nats, every, found, number) in [
+            ([1.1, 1.2, 0.0], false, Some(stiff), 1),
+            ([0.9, 1.1, 1.0], false, Some(softer), 3),
+            ([0.9, 0.8, 1.1], false, None, 2),
+            ([0.9, 0.8, 1.1], true, Some(softest), 3),
+            ([1.1, 1.3, 1.2], true, Some(softer), 3),
+            ([0.9, 1.1, 1.2], false, Some(softest), 3),
         ] {
-            assert_eq!(searched(true, patience, 1, nats, true), (found, number));
-            assert_eq!(searched(true, patience, usize::MAX, nats, true).0, found);
+            assert_eq!(searched(true, every, 1, nats, true), (found, number));
+            assert_eq!(searched(true, every, usize::MAX, nats, true).0, found);
         }
-        assert_eq!(searched(false, WORSE, 1, [0.9, 1.1, 1.2], true), (None, 1));
+        assert_eq!(searched(false, false, 1, [0.9, 1.1, 1.2], true), (None, 1));
     }
 
     #[test]
@@ -136,13 +138,13 @@ mod tests {
                 let tried = TrialResult { nats: 0.9, contrast_nats: Some(contrast_nats), accounted_for: true };
                 Ok((1.0, vec![tried; some.len()]))
             };
-            from_searched(Smoothing::Found(SOFTEST), false, WORSE, 1, tried).unwrap()
+            from_searched(Smoothing::Found(SOFTEST), false, false, 1, tried).unwrap()
         };
         assert!(found(0.2).is_some() && found(0.0).is_none());
     }
 
     #[test]
     fn what_the_images_do_not_account_for_is_no_gain() {
-        assert_eq!(searched(true, WORSE, 1, [2.0; 3], false), (None, 2));
+        assert_eq!(searched(true, false, 1, [2.0; 3], false), (None, 2));
     }
 }

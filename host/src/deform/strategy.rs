@@ -11,7 +11,6 @@ use super::smoothing::Smoothing;
 use super::stiffness;
 use super::trials::{BendingCheck, TrialResult, Trials};
 use crate::Result;
-use crate::registration::is_clearly_more;
 use glam::DAffine3;
 
 /// How a course is climbed.
@@ -24,7 +23,7 @@ pub struct Strategy {
     /// that is searched, too, else after the coarse ones. 0 if there is nothing to compare with.
     pub nats: f64,
     /// The mutual information of local contrast if each [part](PartMotion) is moved by itself, nats beyond chance, if
-    /// that makes the images agree better than the start.
+    /// some agree better elsewhere than the start places them.
     pub part_nats: Option<f64>,
 }
 
@@ -64,12 +63,12 @@ impl Strategy {
                 Some(given) => (given, trials.try_one(given)?),
                 None => stiffness::find(&mut trials, known.map(|strategy| strategy.smoothing))?,
             };
-            let found = searched.map(|field| gain(&mut trials, field, stiffness::WORSE, plain)).transpose()?;
+            let found = searched.map(|field| gain(&mut trials, field, false, plain)).transpose()?;
             Ok((plain, found.flatten()))
         });
-        let ((plain, found), part_motion) = (climbed?, part_motion?);
-        let part_nats = part_motion.as_ref().map(|parts| parts.nats);
-        let found = match part_motion {
+        let ((plain, found), parts) = (climbed?, part_motion?);
+        let part_nats = parts.as_ref().map(|parts| parts.nats);
+        let found = match parts {
             Some(parts) => with_parts(&mut trials, parts, plain, found)?,
             None => found,
         };
@@ -110,28 +109,23 @@ impl Strategy {
 
 /// Tries displacements for the last of the coarse levels. Returns them if they are a gain over `plain`, the trial without
 /// them: see [`stiffness::from_searched`].
-fn gain(trials: &mut Trials, field: Searched, patience: usize, plain: Plain) -> Result<Option<Found>> {
+fn gain(trials: &mut Trials, field: Searched, every: bool, plain: Plain) -> Result<Option<Found>> {
     let (further, at_once) = (trials.course().searches_further(), trials.at_once());
     let tried = |some: &[Smoothing]| trials.try_searched(some, &field, plain);
-    let found = stiffness::from_searched(plain.0, further, patience, at_once, tried)?;
+    let found = stiffness::from_searched(plain.0, further, every, at_once, tried)?;
     Ok(found.map(|(smoothing, tried)| Found { field, smoothing, tried }))
 }
 
-/// Tries the motion of parts where it may be better than `found`, which was searched for, or than `plain`, the trial
-/// without displacements. Returns the better of both.
+/// Tries the motion of parts if they agree clearly better by it than through `found`, which was searched for, or `plain`,
+/// the trial without displacements. Returns the better of both.
 fn with_parts(trials: &mut Trials, parts: PartMotion, plain: Plain, found: Option<Found>) -> Result<Option<Found>> {
-    let best = match &found {
-        Some(found) => found.tried,
-        None => trials.measured(plain.0, plain.1)?,
-    };
-    // A stiff field forgets that a part moved by itself. If that is what makes the images agree, all softer fields are
-    // tried. If not, parts only count where large motion was found.
-    let clear = is_clearly_more(parts.nats, best.contrast_nats.unwrap_or(0.0));
-    if !clear && found.is_none() {
-        return Ok(None);
+    let best = found.as_ref().map_or(plain.0, |found| found.smoothing);
+    if !trials.composed(best, found.is_some())?.is_some_and(|field| parts.is_better_than(&field)) {
+        return Ok(found);
     }
-    let moved = gain(trials, parts.field, if clear { usize::MAX } else { 1 }, plain)?;
-    Ok(moved.filter(|moved| found.is_none() || moved.tried.score() > best.score()).or(found))
+    // A stiff field forgets that a part moved by itself, even if it is a gain, so all softer ones are tried.
+    let moved = gain(trials, parts.field, true, plain)?;
+    Ok(moved.filter(|moved| found.as_ref().is_none_or(|found| moved.tried.score() > found.tried.score())).or(found))
 }
 
 /// Returns the check of single flows by local contrast.

@@ -12,6 +12,7 @@ use super::symmetric_contrast;
 use crate::Result;
 use crate::backend::Halves;
 use crate::observer::Quiet;
+use crate::transform;
 use rayon::prelude::*;
 
 /// The maximum number of iterations at a level beyond the coarse ones: enough to see which of two fields is ahead.
@@ -52,8 +53,8 @@ pub enum BendingCheck {
 pub struct Trials<'a> {
     climber: Climber<'a>,
     judge: Judge<'a>,
-    /// The fields of single flows that were tried without searched displacements.
-    plain: Vec<(Smoothing, Field)>,
+    /// The fields of trials of the coarse levels, with their smoothings and whether they began with searched displacements.
+    fields: Vec<(Key, Field)>,
 }
 
 /// A trial of a single flow.
@@ -65,6 +66,9 @@ struct Trial<'s> {
     searched: Option<&'s Searched>,
 }
 
+/// The smoothing of a trial, and whether it began with searched displacements.
+type Key = (Smoothing, bool);
+
 impl<'a> Trials<'a> {
     /// Prepares trials, in which `bending_check` says what must account for a field. Symmetric mode needs no
     /// `contrast_check`.
@@ -74,7 +78,7 @@ impl<'a> Trials<'a> {
         contrast_check: Option<&'a ContrastCheck<'a>>,
     ) -> Self {
         let judge = Judge { course, flow: None, start: None };
-        Self { climber: Climber { course, contrast_check, bending_check }, judge, plain: Vec::new() }
+        Self { climber: Climber { course, contrast_check, bending_check }, judge, fields: Vec::new() }
     }
 
     /// Returns the course that trials run on.
@@ -146,16 +150,23 @@ impl<'a> Trials<'a> {
     /// Returns the result of a trial without searched displacements with its local contrast. Measures that, unless it was
     /// measured.
     pub fn measured(&mut self, smoothing: Smoothing, tried: TrialResult) -> Result<TrialResult> {
-        let Some(field) = plain_field(&mut self.plain, smoothing) else { return Ok(tried) };
+        let Some(field) = field_of(&mut self.fields, (smoothing, false)) else { return Ok(tried) };
         self.climber.measure(field)?;
         Ok(TrialResult { contrast_nats: field.contrast_nats, ..tried })
+    }
+
+    /// Returns the field of an earlier trial of the coarse levels, composed with the start; `None` in symmetric mode.
+    pub fn composed(&mut self, smoothing: Smoothing, searched: bool) -> Result<Option<transform::Field>> {
+        let Climber { course, contrast_check, .. } = self.climber;
+        let field = contrast_check.zip(field_of(&mut self.fields, (smoothing, searched)));
+        field.map(|(check, field)| check.composed(&field.planes, course.grid(field.level))).transpose()
     }
 
     /// Runs trials of single flows at once. Measures meanwhile the local contrast of the earlier trial with the
     /// smoothing `scored`.
     fn try_together(&mut self, trials: &[Trial], scored: Option<Smoothing>) -> Result<Vec<TrialResult>> {
-        let Self { climber, judge, plain } = self;
-        let scored = scored.and_then(|smoothing| plain_field(plain, smoothing));
+        let Self { climber, judge, fields: all } = self;
+        let scored = scored.and_then(|smoothing| field_of(all, (smoothing, false)));
         let (mut fields, mut measured) = (Ok(Vec::new()), Ok(()));
         // While the fields climb, the images of the finest level are loaded.
         rayon::in_place_scope(|scope| {
@@ -170,8 +181,8 @@ impl<'a> Trials<'a> {
         measured?;
         let evaluated = trials.iter().zip(fields?).map(|(trial, field)| {
             let result = judge.evaluate(&field);
-            if trial.searched.is_none() && trial.last < climber.course.coarse() {
-                plain.push((trial.smoothing, field));
+            if trial.last < climber.course.coarse() {
+                all.push(((trial.smoothing, trial.searched.is_some()), field));
             }
             result
         });
@@ -202,9 +213,9 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Returns the field of the trial with this smoothing.
-fn plain_field(all: &mut [(Smoothing, Field)], smoothing: Smoothing) -> Option<&mut Field> {
-    all.iter_mut().find(|(other, _)| *other == smoothing).map(|(_, field)| field)
+/// Returns the field of an earlier trial.
+fn field_of(all: &mut [(Key, Field)], key: Key) -> Option<&mut Field> {
+    all.iter_mut().find(|(other, _)| *other == key).map(|(_, field)| field)
 }
 
 /// Measures how well the images agree through a field.

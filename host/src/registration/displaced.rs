@@ -43,7 +43,7 @@ impl Foregrounds {
     /// [`Error::Stopped`](crate::Error::Stopped)
     pub fn displaced(&self, to: &DAffine3) -> Result<Option<Displaced>> {
         let clearly = |octant: Octant| {
-            let Octant { voxels, middle, map, displaced_mm } = octant;
+            let Octant { voxels, middle, map, displaced_mm, .. } = octant;
             let lead = || self.local_contrast().of_part(&voxels).pose_information(&map, self.side()).lead();
             displaced_mm.filter(|_| lead() >= CONTRAST_LEAD).map(|mm| Displaced { mm, middle })
         };

@@ -41,9 +41,9 @@ pub(crate) use lead::{
 };
 use levels::Levels;
 pub(crate) use linear::{kind_label, linear};
-pub(crate) use octants::{Octants, octant};
+pub(crate) use octants::{Octant, Octants, octant};
 pub(crate) use place::Foregrounds;
-pub(crate) use poses::LITTLE_INFORMATION;
+pub(crate) use poses::{LITTLE_INFORMATION, Pair};
 use retry::{Retry, fails_place, unless_fatal};
 use run::Run;
 use start::searched;

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 const SAMPLES: usize = 2000;
 /// First step and resolution of an optimisation, voxels.
 const STEPS: (f64, f64) = (2.0, 0.5);
-/// How often an octant is optimised at most. A pose may have to be handed on from neighbour to neighbour.
+/// How many rounds of optimisations there are at most. A pose may have to be handed on from neighbour to neighbour.
 const ROUNDS: usize = 5;
 
 /// The fixed image's foreground, divided into octants, and where local contrast in each of them agrees best.
@@ -34,6 +34,8 @@ pub struct Octant {
     pub middle: DVec3,
     /// Where it agrees best: a map of fixed points to moving points, LPS mm.
     pub map: DAffine3,
+    /// The mutual information there, nats beyond chance.
+    pub information: f64,
     /// How far from the result its centre then lies, mm, if that is more than a voxel and it agrees better there.
     pub displaced_mm: Option<f64>,
 }
@@ -60,9 +62,16 @@ impl Pair {
             let middle = samples.middle;
             let mm = pose.0.transform_point3(middle).distance(to.transform_point3(middle));
             let is_displaced = is_better(pose, start) && mm > samples.grid.spacing_range()[1];
-            Octant { voxels, middle, map: pose.0, displaced_mm: is_displaced.then_some(mm) }
+            let (map, information) = *pose;
+            Octant { voxels, middle, map, information, displaced_mm: is_displaced.then_some(mm) }
         });
         Ok(Some(Octants { middle, all: found.collect() }))
+    }
+
+    /// Returns the mutual information of an octant through a map of fixed points to moving points, LPS mm: nats beyond
+    /// chance.
+    pub fn information_through(&self, octant: &Octant, map: impl Fn(DVec3) -> DVec3) -> f64 {
+        Samples::among(&octant.voxels, &self.0, &octant.map, SAMPLES).information_through(map)
     }
 
     /// Divides the fixed image's foreground by the centre of what is foreground in both images at the map `to`. Returns
@@ -79,22 +88,25 @@ impl Pair {
     }
 }
 
-/// Optimises each octant from its pose and, as long as that helps, from its own and the others' new ones.
+/// Optimises each octant from its pose and, as long as that helps any of them, from the best of all new poses and from
+/// its own: what is right for one part is nearly right for its neighbours.
 fn optimised(samples: &[Samples], mut poses: Vec<Pose>) -> Result<Vec<Pose>> {
-    let mut rises = vec![true; samples.len()];
+    let mut tried: Vec<Vec<DAffine3>> = vec![Vec::new(); samples.len()];
     for _ in 0..ROUNDS {
-        let next = samples.par_iter().zip(&poses).zip(&rises).map(|((samples, &pose), &rises)| {
-            let from = best_for(samples, pose, &poses);
-            if !rises && from == pose {
-                return Ok(pose);
+        let all = poses.clone();
+        let next = samples.par_iter().zip(&mut poses).zip(&mut tried);
+        let rises = next.map(|((samples, pose), tried)| {
+            let before = *pose;
+            for map in [Some(pose.0), best_for(samples, &all)].into_iter().flatten() {
+                if !tried.contains(&map) {
+                    tried.push(map);
+                    let found = samples.optimised(map, STEPS)?;
+                    *pose = if found.1 > pose.1 { found } else { *pose };
+                }
             }
-            let found = samples.optimised(from.0, STEPS)?;
-            Ok(if found.1 > pose.1 { found } else { pose })
+            Ok(is_better(pose, &before))
         });
-        let next: Vec<_> = next.collect::<Result<_>>()?;
-        rises = next.iter().zip(&poses).map(|(new, old)| is_better(new, old)).collect();
-        poses = next;
-        if !rises.contains(&true) {
+        if !rises.collect::<Result<Vec<bool>>>()?.contains(&true) {
             break;
         }
     }
@@ -106,11 +118,10 @@ pub fn octant(voxel: DVec3, middle: DVec3) -> usize {
     voxel.cmpgt(middle).bitmask() as usize
 }
 
-/// Returns an octant's own pose or, if that is better, another one's: what is right for one part is often right for its
-/// neighbours.
-fn best_for(samples: &Samples, own: Pose, all: &[Pose]) -> Pose {
-    let others = all.iter().map(|(map, _)| (*map, samples.information(map)));
-    others.fold(own, |best, other| if is_better(&other, &best) { other } else { best })
+/// Of the poses of all octants, returns the one at which this octant agrees best.
+fn best_for(samples: &Samples, all: &[Pose]) -> Option<DAffine3> {
+    let poses = all.iter().map(|(map, _)| (*map, samples.information(map)));
+    poses.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(map, _)| map)
 }
 
 fn is_better((_, information): &Pose, (_, than): &Pose) -> bool {

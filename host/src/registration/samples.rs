@@ -67,7 +67,7 @@ impl<'a> Samples<'a> {
         let mut bins: Vec<u8> = some.iter().map(|&n| bin(fixed.voxels[n], *range)).collect();
         bins.resize(whole, BINS as u8);
         let mut samples = Self { at, bins, grid, moving, middle: DVec3::ZERO, least: 0 };
-        let there = samples.moving_bins(to);
+        let there = samples.moving_bins(&samples.at, to);
         let inside = || points.iter().zip(&there).filter(|(_, there)| usize::from(**there) < BINS).map(|(at, _)| at);
         let count = inside().count();
         samples.middle = inside().sum::<DVec3>() / count.max(1) as f64;
@@ -82,13 +82,13 @@ impl<'a> Samples<'a> {
         points.filter(|point| !point.is_nan())
     }
 
-    /// Returns the moving image's bins at the positions to which `map` takes the samples.
-    fn moving_bins(&self, map: &DAffine3) -> Vec<u8> {
+    /// Returns the moving image's bins at the points to which `map` takes those of the samples, or other points.
+    fn moving_bins(&self, at: &[Vec<f64>; 3], map: &DAffine3) -> Vec<u8> {
         let (moving, range) = self.moving;
         let to_index = moving.geometry.world_to_index() * *map;
         let mut bins = vec![BINS as u8; self.bins.len()];
         if let Some(source) = Source::new(moving) {
-            bins_there(&source, *range, &to_index, &self.at, &mut bins);
+            bins_there(&source, *range, &to_index, at, &mut bins);
         }
         bins
     }
@@ -96,8 +96,22 @@ impl<'a> Samples<'a> {
     /// Returns the mutual information at `map`, nats beyond chance; 0 if too few samples fall on the moving image's
     /// foreground.
     pub fn information(&self, map: &DAffine3) -> f64 {
+        self.information_with(&self.moving_bins(&self.at, map))
+    }
+
+    /// Returns the same at any map of fixed points to moving points, LPS mm.
+    pub fn information_through(&self, map: impl Fn(DVec3) -> DVec3) -> f64 {
+        let mut at = self.at.clone();
+        for (n, point) in self.points().enumerate() {
+            let point = map(point);
+            (0..3).for_each(|axis| at[axis][n] = point[axis]);
+        }
+        self.information_with(&self.moving_bins(&at, &DAffine3::IDENTITY))
+    }
+
+    fn information_with(&self, moving: &[u8]) -> f64 {
         let mut table = Table::new();
-        table.count(&self.bins, &self.moving_bins(map));
+        table.count(&self.bins, moving);
         let counts = table.counts();
         let count: u32 = counts.iter().sum();
         if (count as usize) < self.least { 0.0 } else { metric::information(&counts, BINS) }
