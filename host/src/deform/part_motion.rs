@@ -42,7 +42,7 @@ impl PartMotion {
     }
 }
 
-/// Returns the field.
+/// Returns the field that moves each octant.
 fn field(course: &Course, octants: &Octants) -> Searched {
     let level = course.coarse() - 1;
     let grid = course.grid(level);
