@@ -9,6 +9,7 @@ use super::trust::is_clearly_more;
 use crate::Result;
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
+use std::iter;
 
 /// Foreground voxels by which the common foreground is divided, and by which each octant is optimised.
 const SAMPLES: usize = 2000;
@@ -97,11 +98,14 @@ fn optimised(samples: &[Samples], mut poses: Vec<Pose>) -> Result<Vec<Pose>> {
         let next = samples.par_iter().zip(&mut poses).zip(&mut tried);
         let rises = next.map(|((samples, pose), tried)| {
             let before = *pose;
-            for map in [Some(pose.0), best_for(samples, &all)].into_iter().flatten() {
-                if !tried.contains(&map) {
-                    tried.push(map);
-                    let found = samples.optimised(map, STEPS)?;
-                    *pose = if found.1 > pose.1 { found } else { *pose };
+            for map in iter::once(pose.0).chain(best_for(samples, &all)) {
+                if tried.contains(&map) {
+                    continue;
+                }
+                tried.push(map);
+                let found = samples.optimised(map, STEPS)?;
+                if found.1 > pose.1 {
+                    *pose = found;
                 }
             }
             Ok(is_better(pose, &before))

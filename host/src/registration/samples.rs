@@ -109,6 +109,7 @@ impl<'a> Samples<'a> {
         self.information_with(&self.moving_bins(&at, &DAffine3::IDENTITY))
     }
 
+    /// Returns the same from the bins of the moving image at the samples.
     fn information_with(&self, moving: &[u8]) -> f64 {
         let mut table = Table::new();
         table.count(&self.bins, moving);
