@@ -7,6 +7,7 @@ mod gaussian;
 mod images;
 mod mattes;
 mod methods;
+mod reference;
 mod search;
 mod tensors;
 mod threads;
@@ -58,6 +59,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(images::tests());
     tests.extend(mattes::tests());
     tests.extend(methods::tests());
+    tests.extend(reference::tests());
     tests.extend(search::tests());
     tests.extend(tensors::tests());
     tests.extend(threads::tests());

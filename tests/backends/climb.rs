@@ -11,15 +11,16 @@ use mireg::backend::{
     Table, cpu::Cpu,
 };
 
-const STEP: FlowStep = FlowStep { half: Halves::First, prior_mm: 1.3, smooth_mm: [1.4, 0.7], limit: 0.5, share: 1.0 };
+pub const STEP: FlowStep =
+    FlowStep { half: Halves::First, prior_mm: 1.3, smooth_mm: [1.4, 0.7], limit: 0.5, share: 1.0 };
 /// The weight of each channel.
 const WEIGHTS: [f64; 2] = [0.7, 1.3];
 
 /// Sizes of the fixed and of the moving image.
-type Sizes = [[usize; 3]; 2];
-const SMALL: Sizes = [[37, 21, 11], [29, 24, 9]];
+pub type Sizes = [[usize; 3]; 2];
+pub const SMALL: Sizes = [[37, 21, 11], [29, 24, 9]];
 const FLAT: Sizes = [[35, 23, 1], [33, 25, 1]];
-const LARGE: Sizes = [[91, 109, 90], [75, 90, 25]];
+pub const LARGE: Sizes = [[91, 109, 90], [75, 90, 25]];
 
 pub fn tests() -> Vec<Trial> {
     let mut tests = vec![Trial::test("backends::a_flow_climbs_by_itself_where_it_can", alone)];
@@ -72,12 +73,12 @@ fn bits(all: &[Vec<Measured>]) -> Vec<[u64; 2]> {
 }
 
 /// Returns the same relation for each of `channels` channels.
-fn relations(relation: Relation, channels: usize) -> Vec<(Relation, f64)> {
+pub fn relations(relation: Relation, channels: usize) -> Vec<(Relation, f64)> {
     WEIGHTS[..channels].iter().map(|&weight| (relation, weight)).collect()
 }
 
 /// Takes flows to a level with this many channels. If masked, no voxel counts.
-fn begin(
+pub fn begin(
     flows: &mut [Box<dyn Flow + '_>; 2],
     sizes: Sizes,
     compare: &[Compare],
@@ -99,7 +100,7 @@ fn begin(
 }
 
 /// Returns the values of a climb whose steps the host makes one by one.
-fn led(
+pub fn led(
     flow: &mut dyn FieldOptimizer,
     relation: Relation,
     bins: u32,
@@ -123,7 +124,7 @@ fn led(
 }
 
 /// Returns the values of a climb without the host, or `None` if the flow does not do that.
-fn by_itself(
+pub fn by_itself(
     flow: &mut dyn FieldOptimizer,
     relations: &[(Relation, f64)],
     most: usize,

@@ -321,7 +321,7 @@ pub fn level<'a>(
 }
 
 /// Returns how a grid of size `new` lies on a grid of size `old` that covers the same region ([`FlowLevel::from`]).
-fn between(old: [usize; 3], new: [usize; 3]) -> [[f32; 3]; 2] {
+pub fn between(old: [usize; 3], new: [usize; 3]) -> [[f32; 3]; 2] {
     let ratio = [0, 1, 2].map(|i: usize| new[i] as f32 / old[i] as f32);
     [ratio.map(|ratio| 0.5 / ratio - 0.5), ratio]
 }

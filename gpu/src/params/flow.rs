@@ -217,6 +217,20 @@ pub struct FlowStep {
     pub share: f32,
 }
 
+/// Parameters of [`flow_subtract`](crate::kernels::flow::field::flow_subtract).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowSubtract {
+    /// The field that is changed.
+    pub field: DeviceSliceMut<f32>,
+    /// The field that is subtracted from it.
+    pub other: DeviceSlice<f32>,
+    /// Voxels of the grid along x, y and z.
+    pub size: [u32; 3],
+    /// Makes the size a multiple of 8 without padding bytes.
+    pub unused: u32,
+}
+
 /// Parameters of [`flow_refine`](crate::kernels::flow::field::flow_refine).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -341,6 +355,7 @@ const _: () = assert!(size_of::<FlowLocal>() == 280);
 const _: () = assert!(size_of::<FlowResample>() == 208);
 const _: () = assert!(size_of::<FlowLandmarks>() == 120);
 const _: () = assert!(size_of::<FlowStep>() == 104);
+const _: () = assert!(size_of::<FlowSubtract>() == 48);
 const _: () = assert!(size_of::<FlowRefine>() == 80);
 const _: () = assert!(size_of::<FlowJacobian>() == 64);
 const _: () = assert!(size_of::<FlowRelax>() == 88);

@@ -17,7 +17,7 @@ pub use crate::math::affine::Affine;
 pub use crate::math::vectors::VectorMaps;
 pub use flow::{
     CopyWords, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLandmarks, FlowLocal, FlowMoved, FlowPairs,
-    FlowRefine, FlowRelax, FlowResample, FlowStep, FlowTable, FlowVectors, ForceOutput,
+    FlowRefine, FlowRelax, FlowResample, FlowStep, FlowSubtract, FlowTable, FlowVectors, ForceOutput,
 };
 pub use gaussian::Recursive;
 pub use histogram::{

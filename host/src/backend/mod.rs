@@ -29,8 +29,8 @@ pub(crate) use auto::{Auto, Chosen, Work};
 pub use cpu::Cpu;
 pub(crate) use flow::bytes as flow_bytes;
 pub use flow::{
-    Agreement, Compare, FieldOptimizer, Flow, FlowChannel, FlowInverse, FlowLandmark, FlowLevel, FlowPair, FlowStep,
-    Halves, KnownDisplacement, Measured, Relation, Score, Table, WeightedScore,
+    Agreement, Compare, FieldOptimizer, Flow, FlowChannel, FlowInverse, FlowLandmark, FlowLevel, FlowPair,
+    FlowReference, FlowStep, Halves, KnownDisplacement, Measured, Relation, Score, Table, WeightedScore,
 };
 pub(crate) use flow::{FlowLoad, RELAXED_ROUNDS, padded};
 pub use gaussian::SmoothingSeconds;

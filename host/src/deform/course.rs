@@ -3,7 +3,7 @@
 use super::climb::{LevelTrace, Plan, Term};
 use super::flows::{Flows, Shared};
 use super::middle::Middle;
-use super::searched::Searched;
+use super::searched::{Displacements, Searched};
 use super::smoothing::Smoothing;
 use super::{Compared, Level, Options, TermValues, doubts, levels, smallest};
 use crate::backend::{Backend, FieldOptimizer, Halves, RELAXED_ROUNDS};
@@ -157,7 +157,7 @@ impl Course<'_> {
         flow.enter(&shared, (&self.levels[number], &self.stored[number]), grid, &self.start)?;
         match before {
             Before::Searched(searched) => {
-                let (planes, size, from) = searched.on(grid);
+                let (planes, size, from) = searched.displacements.on(grid);
                 flow.take(planes, size, from)
             }
             Before::Start | Before::Level(_) => Ok(()),
@@ -183,9 +183,38 @@ impl Course<'_> {
         })
     }
 
+    /// Climbs a level that a flow is on: see [`Plan::climb`]. Smoothing the field leaves the `reference` as it is.
+    pub fn climb(
+        &self,
+        flow: &mut Flows,
+        (number, plan): (usize, &Plan),
+        half: Halves,
+        smoothing: Smoothing,
+        reference: Option<&Displacements>,
+        observer: &dyn Observer,
+    ) -> Result<LevelTrace> {
+        if let Some(reference) = reference {
+            let [_, field_mm] = smoothing.sigmas_mm(self.mm(number));
+            flow.refer_to(Some(&reference.reference_on(self.grid(number), field_mm)))?;
+        }
+        let trace = plan.climb(flow.as_optimizer(), half, smoothing, observer)?;
+        if reference.is_some() {
+            // This frees the memory that the end of a deformation needs.
+            flow.refer_to(None)?;
+        }
+        Ok(trace)
+    }
+
     /// Moves a flow to a level, climbs it, and relaxes the field. If the field still folds, smooths it until it does
     /// not.
-    pub fn level(&self, flow: &mut Flows, number: usize, before: Before, smoothing: Smoothing) -> Result<Level> {
+    pub fn level(
+        &self,
+        flow: &mut Flows,
+        number: usize,
+        before: Before,
+        smoothing: Smoothing,
+        reference: Option<&Displacements>,
+    ) -> Result<Level> {
         let searched = matches!(before, Before::Searched(_));
         let grid = self.grid(number);
         let spacing_mm = grid.spacing.to_array();
@@ -193,7 +222,7 @@ impl Course<'_> {
         self.enter(flow, number, before)?;
         let plan = self.plan(number);
         let LevelTrace { values, terms, converged } =
-            plan.climb(flow.as_optimizer(), Halves::Both, smoothing, self.observer)?;
+            self.climb(flow, (number, &plan), Halves::Both, smoothing, reference, self.observer)?;
         ask_observer(self.observer)?;
         self.relax(flow.as_optimizer())?;
         let mut jacobian_range = flow.as_optimizer().jacobian_range()?;

@@ -6,7 +6,7 @@ use super::vectors;
 use crate::Result;
 use crate::backend::cpu::{MiddleFields, Side};
 use crate::backend::{
-    Backend, Compare, FieldOptimizer, Flow, FlowChannel, FlowInverse, FlowLandmark, FlowLevel, FlowPair,
+    Backend, Compare, FieldOptimizer, Flow, FlowChannel, FlowInverse, FlowLandmark, FlowLevel, FlowPair, FlowReference,
 };
 use crate::image::{Geometry, StoredImage, voxel_map};
 use glam::DAffine3;
@@ -60,6 +60,14 @@ impl<'a> Flows<'a> {
         match self {
             Self::One(flow) => flow.take(planes, size, from),
             Self::Two(pair, _) => pair.take(planes, size, from),
+        }
+    }
+
+    /// Gives a single flow a reference, or none: see [`Flow::refer_to`]. Two flows never have one.
+    pub fn refer_to(&mut self, reference: Option<&FlowReference>) -> Result<()> {
+        match self {
+            Self::One(flow) => flow.refer_to(reference),
+            Self::Two(..) => Ok(()),
         }
     }
 

@@ -1,21 +1,23 @@
-//! A field that moves each octant of a volume by itself, such as a head on still shoulders.
+//! Fields that move parts of a volume by themselves, such as a head on still shoulders.
 
 use super::contrast_check::ContrastCheck;
 use super::course::Course;
-use super::searched::Searched;
+use super::searched::{Displacements, Searched};
+use super::smallest;
+use super::smoothing::Smoothing;
 use crate::Result;
-use crate::registration::{Octant, Octants, Pair, is_clearly_more, octant};
+use crate::backend::cpu::smooth;
+use crate::registration::{NEIGHBOURHOOD, Octant, Octants, Pair, Segments, is_clearly_more};
 use crate::transform::Field;
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// The octants of two volumes, of which some agree better elsewhere than the start places them.
 pub struct PartMotion {
     octants: Octants,
     images: Pair,
-    /// Moves each octant to where it agrees best, from the last of the coarse levels on. Between octants, it may jump.
-    pub field: Searched,
-    /// The mutual information of the local contrast of all octants through it, nats beyond chance.
+    /// The mutual information of local contrast if each octant is moved to where it agrees best, nats beyond chance.
     pub nats: f64,
 }
 
@@ -28,9 +30,9 @@ impl PartMotion {
         let Some(images) = check.on_own_grids()? else { return Ok(None) };
         let displaced = |octants: &Octants| octants.all.iter().any(|octant| octant.displaced_mm.is_some());
         let Some(octants) = images.octants(&course.start)?.filter(displaced) else { return Ok(None) };
-        let field = field(course, &octants);
+        let field = field(course, &images, &octants.segments(images.fixed()));
         let nats = check.through(&field.planes, &field.grid)?.nats;
-        Ok(Some(Self { octants, images, field, nats }))
+        Ok(Some(Self { octants, images, nats }))
     }
 
     /// Returns whether one of the displaced octants agrees clearly better where it agrees best than through a field.
@@ -40,20 +42,44 @@ impl PartMotion {
         let mut displaced = self.octants.all.iter().filter(|octant| octant.displaced_mm.is_some());
         displaced.any(|octant| is_clearly_more(octant.information, through(octant)))
     }
+
+    /// Divides the fixed image into segments, and returns displacements that move each of them to where it agrees best,
+    /// from the last of the coarse levels on. Between segments, the motion changes gradually. Unless the user says how
+    /// stiff the field is, they are also its reference: else its smoothing would undo them.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped)
+    pub fn displacements(&self, course: &Course) -> Result<Searched> {
+        let fixed = self.images.fixed();
+        let segments = self.images.refined(self.octants.segments(fixed))?;
+        let mut field = field(course, &self.images, &segments);
+        let mm = NEIGHBOURHOOD * smallest(&fixed.geometry);
+        smooth(&mut field.planes, field.grid.size, field.grid.spacing.map(|spacing| mm / spacing).to_array());
+        let field = Arc::new(field);
+        let is_given = Smoothing::given(course.options, course.finest_mm()).is_some();
+        let reference = (!is_given).then(|| Arc::clone(&field));
+        Ok(Searched { displacements: field, level: level(course), reference })
+    }
 }
 
-/// Returns the field that moves each octant.
-fn field(course: &Course, octants: &Octants) -> Searched {
-    let level = course.coarse() - 1;
-    let grid = course.grid(level);
+/// Returns the number of the level that begins with the motion of parts.
+fn level(course: &Course) -> usize {
+    course.coarse() - 1
+}
+
+/// Returns displacements that move each segment.
+fn field(course: &Course, images: &Pair, segments: &Segments) -> Displacements {
+    let (grid, of_segments) = (course.grid(level(course)), &images.fixed().geometry);
+    let (to_segments, last) = (of_segments.world_to_index(), of_segments.size.map(|n| (n - 1) as f64).into());
     let (to_world, to_voxels, back) = (grid.index_to_world(), grid.world_to_index(), course.start.inverse());
-    let middle = to_voxels.transform_point3(octants.middle);
-    let maps: Vec<DAffine3> = octants.all.iter().map(|octant| back * octant.map).collect();
+    let maps: Vec<DAffine3> = segments.maps.iter().map(|map| back * *map).collect();
     let way = |n: usize| {
         let at = DVec3::from_array(grid.index_of(n).map(|i| i as f64));
-        let moved = maps[octant(at, middle)].transform_point3(to_world.transform_point3(at));
-        (to_voxels.transform_point3(moved) - at).as_vec3().to_array()
+        let point = to_world.transform_point3(at);
+        let nearest = to_segments.transform_point3(point).round().clamp(DVec3::ZERO, last).as_usizevec3();
+        let number = segments.numbers[of_segments.number_of(nearest.to_array())];
+        (to_voxels.transform_point3(maps[usize::from(number)].transform_point3(point)) - at).as_vec3().to_array()
     };
     let ways: Vec<_> = (0..grid.voxels()).into_par_iter().map(way).collect();
-    Searched::new(&ways, *grid, level)
+    Displacements::new(&ways, *grid)
 }

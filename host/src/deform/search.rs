@@ -3,7 +3,7 @@
 
 use super::course::Course;
 use super::middle::Middle;
-use super::searched::Searched;
+use super::searched::{Displacements, Searched};
 use super::smallest;
 use crate::Result;
 use crate::backend::Search;
@@ -12,6 +12,7 @@ use glam::{DAffine3, DVec3};
 use gpu::math::{flow, interpolate};
 use gpu::params::Affine;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// The largest displacement that is searched for, in voxels of the level.
 const REACH: f64 = 10.0;
@@ -37,18 +38,18 @@ impl Course<'_> {
     pub fn searched(&self) -> Result<Searched> {
         let level = self.coarse() - 1;
         let Some(middle) = self.middle else {
-            let (planes, grid) = self.search_level(level, |_| [0.0; 3], REACH)?;
-            return Ok(Searched { planes, grid, level });
+            return Ok(Searched::new(self.search_level(level, |_| [0.0; 3], REACH)?, level));
         };
         let (grid, images) = (self.grid(level), &self.stored[level][0]);
         let grids = self.levels[level].grids();
         let [fixed, moving] = [0, 1].map(|side: usize| {
             moved(&images[side], grid, &voxel_map(grid, grids[side], &middle.to[side]), |_| [0.0; 3])
         });
-        let (there, cells) = self.displacements(grid, [&fixed, &moving], REACH)?;
-        let (back, _) = self.displacements(grid, [&moving, &fixed], REACH)?;
+        let there = self.displacements(grid, [&fixed, &moving], REACH)?;
+        let back = self.displacements(grid, [&moving, &fixed], REACH)?;
         let half = |(there, back): (f32, f32)| 0.25 * (there - back);
-        Ok(Searched { planes: there.into_iter().zip(back).map(half).collect(), grid: cells, level })
+        let planes = there.planes.into_iter().zip(back.planes).map(half).collect();
+        Ok(Searched::new(Displacements { planes, ..there }, level))
     }
 
     /// Returns whether the search reaches another start: whether its reach along every axis is at least the mean
@@ -86,27 +87,29 @@ impl Course<'_> {
     /// Searches on the next finer level, around the displacements that were found for a single flow.
     pub fn searched_from(&self, found: &Searched) -> Result<Searched> {
         let level = found.level + 1;
-        let way = found.on_positions(self.grid(level));
-        let (more, cells) = self.search_level(level, |voxel| way(voxel.map(|n| n as f32)), FINER_REACH)?;
-        let (way, number) = (found.on_positions(&cells), cells.voxels());
+        let way = found.displacements.on_positions(self.grid(level));
+        let more = self.search_level(level, |voxel| way(voxel.map(|n| n as f32)), FINER_REACH)?;
+        let cells = more.grid;
+        let (way, number) = (found.displacements.on_positions(&cells), cells.voxels());
         let whole = |cell: usize| {
             let (at, more) =
-                (voxel(cells.size.map(|n| n as u32), cell), [0, 1, 2].map(|axis| more[axis * number + cell]));
+                (voxel(cells.size.map(|n| n as u32), cell), [0, 1, 2].map(|axis| more.planes[axis * number + cell]));
             let before = way([0, 1, 2].map(|axis: usize| at[axis] as f32 + more[axis]));
             [0, 1, 2].map(|axis: usize| more[axis] + before[axis])
         };
         let whole: Vec<[f32; 3]> = (0..number).into_par_iter().map(whole).collect();
-        Ok(Searched::new(&whole, cells, level))
+        let displacements = Arc::new(Displacements::new(&whole, cells));
+        Ok(Searched { displacements, level, reference: found.reference.clone() })
     }
 
     /// Searches a level for displacements of up to `most` voxels that a single flow makes before those of `way` and
-    /// before the start. Returns the planes of the displacements, in cells, and the grid of the cells.
+    /// before the start.
     fn search_level(
         &self,
         level: usize,
         way: impl Fn([u32; 3]) -> [f32; 3] + Sync,
         most: f64,
-    ) -> Result<(Vec<f32>, Geometry)> {
+    ) -> Result<Displacements> {
         let (grid, [fixed, moving]) = (self.grid(level), &self.stored[level][0]);
         let map = voxel_map(grid, self.levels[level].grids()[1], &self.start);
         self.displacements(grid, [fixed.voxels(), &moved(moving, grid, &map, way)], most)
@@ -122,14 +125,14 @@ impl Course<'_> {
     }
 
     /// Searches for displacements of up to `most` voxels that take the first image to the second, which is on the same
-    /// grid. Returns the planes of the displacements, in cells, and the grid of the cells.
-    fn displacements(&self, grid: &Geometry, images: [&[u16]; 2], most: f64) -> Result<(Vec<f32>, Geometry)> {
+    /// grid.
+    fn displacements(&self, grid: &Geometry, images: [&[u16]; 2], most: f64) -> Result<Displacements> {
         let spacing = grid.spacing.to_array().map(|spacing| (spacing / smallest(grid)) as f32);
         let mut search = Search { images, size: grid.size, spacing, reach: self.reach(grid, most), side: SIDE };
         while search.costs() > COSTS && search.side < 8 {
             search.side += 1;
         }
-        Ok((self.backend.search(&search)?, cells(grid, &search)))
+        Ok(Displacements { planes: self.backend.search(&search)?, grid: cells(grid, &search) })
     }
 }
 

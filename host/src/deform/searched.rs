@@ -1,30 +1,51 @@
 //! The result of the search for large displacements.
 
 use super::levels;
-use crate::backend::padded;
+use crate::backend::{FlowReference, padded};
 use crate::image::Geometry;
 use gpu::math::field;
+use std::sync::Arc;
 
-/// A displacement for each cell. In symmetric mode, it is that of the second flow; the first one has its opposite.
-pub struct Searched {
+/// A displacement for each cell of a grid. In symmetric mode, it is that of the second flow; the first one has its
+/// opposite.
+pub struct Displacements {
     /// The planes of the components along each axis, in units of cells.
     pub planes: Vec<f32>,
     /// The grid of the cells.
     pub grid: Geometry,
-    /// The number of the level that begins with these displacements.
+}
+
+/// Displacements that a level begins with.
+pub struct Searched {
+    pub displacements: Arc<Displacements>,
+    /// The number of the level.
     pub level: usize,
+    /// Displacements that the smoothing of the field leaves as they are, at this level and all finer ones.
+    pub reference: Option<Arc<Displacements>>,
 }
 
 impl Searched {
-    /// Makes it from the displacement of each cell, in cells.
-    pub fn new(ways: &[[f32; 3]], grid: Geometry, level: usize) -> Self {
+    pub fn new(displacements: Displacements, level: usize) -> Self {
+        Self { displacements: Arc::new(displacements), level, reference: None }
+    }
+}
+
+impl Displacements {
+    /// Makes them from the displacement of each cell, in cells.
+    pub fn new(ways: &[[f32; 3]], grid: Geometry) -> Self {
         let planes = (0..3).flat_map(|axis: usize| ways.iter().map(move |way| way[axis])).collect();
-        Self { planes, grid, level }
+        Self { planes, grid }
     }
 
     /// Returns the planes, their size, and how they lie on another grid: see [`crate::backend::Flow::take`].
     pub fn on(&self, grid: &Geometry) -> (&[f32], [usize; 3], [[f32; 3]; 2]) {
         (&self.planes, self.grid.size, levels::between(&self.grid, grid))
+    }
+
+    /// Returns them as the reference of a field on another grid that is smoothed by `smooth_mm`.
+    pub fn reference_on(&self, grid: &Geometry, smooth_mm: f64) -> FlowReference<'_> {
+        let (planes, size, from) = self.on(grid);
+        FlowReference { planes, size, from, smooth_mm }
     }
 
     /// Returns a function from a position on another grid to the displacement there, both in voxels of that grid.

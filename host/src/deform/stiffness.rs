@@ -47,14 +47,12 @@ pub fn find(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing,
 
 /// Finds the smoothing of the last coarse level if that begins with searched displacements, and the result of its
 /// trial. Returns `None` if no trial has a higher score than the one with `smoothing` and without the search. A sharp
-/// border needs a softer field than the one found by climbing. So if `softer` is set, softer fields are tried, too: either
-/// `every` one of them or, if `smoothing` is no gain, as long as none is better and fewer than [`WORSE`] were worse.
-/// `tried` runs trials, of which `at_once` take the time of one, and returns the score without the search and their
-/// results.
+/// border needs a softer field than the one found by climbing. So if `softer` is set and `smoothing` is no gain, softer
+/// fields are tried, as long as none is better and fewer than [`WORSE`] were worse. `tried` runs trials, of which
+/// `at_once` take the time of one, and returns the score without the search and their results.
 pub fn from_searched(
     smoothing: Smoothing,
     softer: bool,
-    every: bool,
     at_once: usize,
     mut tried: impl FnMut(&[Smoothing]) -> Result<(f64, Vec<TrialResult>)>,
 ) -> Result<Option<(Smoothing, TrialResult)>> {
@@ -73,7 +71,7 @@ pub fn from_searched(
                 worse += 1;
             }
             let enough = if better { next == smoothing } else { best.is_some() || worse >= WORSE };
-            if enough && !every {
+            if enough {
                 return Ok(best);
             }
         }
@@ -95,13 +93,7 @@ mod tests {
 
     /// Returns what is found for a field of twice the softest sigma, if climbing reaches 1 nat and trials with this and
     /// softer fields reach `nats`; and how many fields were tried.
-    fn searched(
-        softer: bool,
-        every: bool,
-        at_once: usize,
-        nats: [f64; 3],
-        accounted_for: bool,
-    ) -> (Option<Smoothing>, usize) {
+    fn searched(softer: bool, at_once: usize, nats: [f64; 3], accounted_for: bool) -> (Option<Smoothing>, usize) {
         let all = fields(2.0 * SOFTEST);
         let mut number = 0;
         let tried = |some: &[Smoothing]| {
@@ -110,25 +102,23 @@ mod tests {
             let tried = some.iter().map(|one| TrialResult { nats: nats(one), contrast_nats: None, accounted_for });
             Ok((1.0, tried.collect()))
         };
-        let found = from_searched(all[0], softer, every, at_once, tried).unwrap();
+        let found = from_searched(all[0], softer, at_once, tried).unwrap();
         (found.map(|(smoothing, _)| smoothing), number)
     }
 
     #[test]
     fn what_was_searched_for_may_need_a_softer_field() {
         let [stiff, softer, softest] = fields(2.0 * SOFTEST)[..] else { panic!("others are tried") };
-        for (nats, every, found, number) in [
-            ([1.1, 1.2, 0.0], false, Some(stiff), 1),
-            ([0.9, 1.1, 1.0], false, Some(softer), 3),
-            ([0.9, 0.8, 1.1], false, None, 2),
-            ([0.9, 0.8, 1.1], true, Some(softest), 3),
-            ([1.1, 1.3, 1.2], true, Some(softer), 3),
-            ([0.9, 1.1, 1.2], false, Some(softest), 3),
+        for (nats, found, number) in [
+            ([1.1, 1.2, 0.0], Some(stiff), 1),
+            ([0.9, 1.1, 1.0], Some(softer), 3),
+            ([0.9, 0.8, 1.1], None, 2),
+            ([0.9, 1.1, 1.2], Some(softest), 3),
         ] {
-            assert_eq!(searched(true, every, 1, nats, true), (found, number));
-            assert_eq!(searched(true, every, usize::MAX, nats, true).0, found);
+            assert_eq!(searched(true, 1, nats, true), (found, number));
+            assert_eq!(searched(true, usize::MAX, nats, true).0, found);
         }
-        assert_eq!(searched(false, false, 1, [0.9, 1.1, 1.2], true), (None, 1));
+        assert_eq!(searched(false, 1, [0.9, 1.1, 1.2], true), (None, 1));
     }
 
     #[test]
@@ -138,13 +128,13 @@ mod tests {
                 let tried = TrialResult { nats: 0.9, contrast_nats: Some(contrast_nats), accounted_for: true };
                 Ok((1.0, vec![tried; some.len()]))
             };
-            from_searched(Smoothing::Found(SOFTEST), false, false, 1, tried).unwrap()
+            from_searched(Smoothing::Found(SOFTEST), false, 1, tried).unwrap()
         };
         assert!(found(0.2).is_some() && found(0.0).is_none());
     }
 
     #[test]
     fn what_the_images_do_not_account_for_is_no_gain() {
-        assert_eq!(searched(true, false, 1, [2.0; 3], false), (None, 2));
+        assert_eq!(searched(true, 1, [2.0; 3], false), (None, 2));
     }
 }

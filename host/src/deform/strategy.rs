@@ -63,13 +63,13 @@ impl Strategy {
                 Some(given) => (given, trials.try_one(given)?),
                 None => stiffness::find(&mut trials, known.map(|strategy| strategy.smoothing))?,
             };
-            let found = searched.map(|field| gain(&mut trials, field, false, plain)).transpose()?;
+            let found = searched.map(|field| gain(&mut trials, field, plain)).transpose()?;
             Ok((plain, found.flatten()))
         });
         let ((plain, found), parts) = (climbed?, part_motion?);
         let part_nats = parts.as_ref().map(|parts| parts.nats);
         let found = match parts {
-            Some(parts) => with_parts(&mut trials, parts, plain, found)?,
+            Some(parts) => with_parts(&mut trials, &parts, plain, found)?,
             None => found,
         };
         let further = course.searches_further();
@@ -100,31 +100,34 @@ impl Strategy {
 
     /// Moves a flow through the levels of its course.
     pub fn run(&self, course: &Course, flow: &mut Flows) -> Result<Vec<Level>> {
-        let first = self.searched.as_ref().map_or(0, |searched| searched.level);
-        let before = |number| course.before(number, self.searched.as_ref());
-        let level = |number| course.level(flow, number, before(number), course.smoothing(number, self.smoothing));
+        let searched = self.searched.as_ref();
+        let first = searched.map_or(0, |searched| searched.level);
+        let reference = searched.and_then(|searched| searched.reference.as_deref());
+        let level = |number| {
+            let (before, smoothing) = (course.before(number, searched), course.smoothing(number, self.smoothing));
+            course.level(flow, number, before, smoothing, reference)
+        };
         (first..=course.finest()).map(level).collect()
     }
 }
 
 /// Tries displacements for the last of the coarse levels. Returns them if they are a gain over `plain`, the trial without
 /// them: see [`stiffness::from_searched`].
-fn gain(trials: &mut Trials, field: Searched, every: bool, plain: Plain) -> Result<Option<Found>> {
+fn gain(trials: &mut Trials, field: Searched, plain: Plain) -> Result<Option<Found>> {
     let (further, at_once) = (trials.course().searches_further(), trials.at_once());
     let tried = |some: &[Smoothing]| trials.try_searched(some, &field, plain);
-    let found = stiffness::from_searched(plain.0, further, every, at_once, tried)?;
+    let found = stiffness::from_searched(plain.0, further, at_once, tried)?;
     Ok(found.map(|(smoothing, tried)| Found { field, smoothing, tried }))
 }
 
 /// Tries the motion of parts if they agree clearly better by it than through `found`, which was searched for, or `plain`,
 /// the trial without displacements. Returns the better of both.
-fn with_parts(trials: &mut Trials, parts: PartMotion, plain: Plain, found: Option<Found>) -> Result<Option<Found>> {
+fn with_parts(trials: &mut Trials, parts: &PartMotion, plain: Plain, found: Option<Found>) -> Result<Option<Found>> {
     let best = found.as_ref().map_or(plain.0, |found| found.smoothing);
     if !trials.composed(best, found.is_some())?.is_some_and(|field| parts.is_better_than(&field)) {
         return Ok(found);
     }
-    // A stiff field forgets that a part moved by itself, even if it is a gain, so all softer ones are tried.
-    let moved = gain(trials, parts.field, true, plain)?;
+    let moved = gain(trials, parts.displacements(trials.course())?, plain)?;
     Ok(moved.filter(|moved| found.as_ref().is_none_or(|found| moved.tried.score() > found.tried.score())).or(found))
 }
 

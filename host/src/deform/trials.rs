@@ -316,13 +316,15 @@ fn at_start<'a>(course: &Course<'a>) -> Result<Flows<'a>> {
 /// Climbs to the end of a trial's last level, driven by one half of the voxels.
 fn run_trial<'a>(course: &Course<'a>, &Trial { last, smoothing, searched }: &Trial) -> Result<Flows<'a>> {
     let mut flows = Flows::new(course.backend, course.middle)?;
+    let reference = searched.and_then(|searched| searched.reference.as_deref());
     for number in searched.map_or(0, |searched| searched.level)..=last {
         course.enter(&mut flows, number, course.before(number, searched))?;
         let mut plan = course.plan(number);
         if number >= course.coarse() {
             plan.iterations = plan.iterations.min(SHORT);
         }
-        plan.climb(flows.as_optimizer(), Halves::First, course.smoothing(number, smoothing), &Quiet(course.observer))?;
+        let (smoothing, observer) = (course.smoothing(number, smoothing), Quiet(course.observer));
+        course.climb(&mut flows, (number, &plan), Halves::First, smoothing, reference, &observer)?;
     }
     Ok(flows)
 }

@@ -81,6 +81,12 @@ impl Geometry {
         [number % width, number / width % height, number / width / height]
     }
 
+    /// The number of a voxel from its index.
+    pub fn number_of(&self, [i, j, k]: [usize; 3]) -> usize {
+        let [width, height, _] = self.size;
+        i + width * (j + height * k)
+    }
+
     /// Maps a voxel index (fractions allowed) to LPS mm.
     pub fn index_to_world(&self) -> DAffine3 {
         let axes = self.direction * DMat3::from_diagonal(self.spacing);

@@ -5,14 +5,15 @@
 
 use super::poses::Pair;
 use super::samples::{Samples, foreground_voxels};
+use super::segments::Segments;
 use super::trust::is_clearly_more;
-use crate::Result;
+use crate::{Geometry, Result, Volume};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 use std::iter;
 
-/// Foreground voxels by which the common foreground is divided, and by which each octant is optimised.
-const SAMPLES: usize = 2000;
+/// Foreground voxels by which the common foreground is divided, and by which each part is optimised.
+pub const SAMPLES: usize = 2000;
 /// First step and resolution of an optimisation, voxels.
 const STEPS: (f64, f64) = (2.0, 0.5);
 /// How many rounds of optimisations there are at most. A pose may have to be handed on from neighbour to neighbour.
@@ -41,8 +42,18 @@ pub struct Octant {
     pub displaced_mm: Option<f64>,
 }
 
-/// A pose of an octant, and the mutual information of its local contrast there, nats beyond chance.
-type Pose = (DAffine3, f64);
+/// A pose of a part, and the mutual information of its local contrast there, nats beyond chance.
+pub type Pose = (DAffine3, f64);
+
+impl Octants {
+    /// Returns them as segments of the fixed image: beyond the foreground, each goes on to the border.
+    pub fn segments(&self, fixed: &Volume) -> Segments {
+        let grid = &fixed.geometry;
+        let middle = grid.world_to_index().transform_point3(self.middle);
+        let numbers = (0..grid.voxels()).map(|n| octant(grid, n, middle) as u8).collect();
+        Segments { numbers, maps: self.all.iter().map(|octant| octant.map).collect() }
+    }
+}
 
 impl Pair {
     /// Finds where each octant of two volumes agrees best, near where `to` or the pose of another octant places it.
@@ -56,13 +67,13 @@ impl Pair {
         }
         let (middle, octants) = self.divided(to);
         let samples: Vec<_> = octants.iter().map(|octant| Samples::among(octant, &self.0, to, SAMPLES)).collect();
-        let start: Vec<Pose> = samples.iter().map(|samples| (*to, samples.information(to))).collect();
-        let poses = optimised(&samples, start.clone())?;
-        let found = poses.iter().zip(&start).zip(samples.iter().zip(octants));
-        let found = found.map(|((pose, start), (samples, voxels))| {
+        let poses = optimised(&samples, &vec![*to; samples.len()])?;
+        let found = poses.iter().zip(samples.iter().zip(octants));
+        let found = found.map(|(pose, (samples, voxels))| {
+            let start = (*to, samples.information(to));
             let middle = samples.middle;
             let mm = pose.0.transform_point3(middle).distance(to.transform_point3(middle));
-            let is_displaced = is_better(pose, start) && mm > samples.grid.spacing_range()[1];
+            let is_displaced = is_better(pose, &start) && mm > samples.grid.spacing_range()[1];
             let (map, information) = *pose;
             Octant { voxels, middle, map, information, displaced_mm: is_displaced.then_some(mm) }
         });
@@ -83,15 +94,17 @@ impl Pair {
         let middle = grid.world_to_index().transform_point3(common);
         let mut octants = vec![Vec::new(); 8];
         for n in foreground_voxels(self.fixed()) {
-            octants[octant(grid.index_of(n).map(|i| i as f64).into(), middle)].push(n);
+            octants[octant(grid, n, middle)].push(n);
         }
         (common, octants)
     }
 }
 
-/// Optimises each octant from its pose and, as long as that helps any of them, from the best of all new poses and from
-/// its own: what is right for one part is nearly right for its neighbours.
-fn optimised(samples: &[Samples], mut poses: Vec<Pose>) -> Result<Vec<Pose>> {
+/// Optimises each part from its map and, as long as that helps any of them, from the best of all new poses and from its
+/// own: what is right for one part is nearly right for its neighbours.
+pub fn optimised(samples: &[Samples], maps: &[DAffine3]) -> Result<Vec<Pose>> {
+    let mut poses: Vec<Pose> =
+        samples.iter().zip(maps).map(|(samples, map)| (*map, samples.information(map))).collect();
     let mut tried: Vec<Vec<DAffine3>> = vec![Vec::new(); samples.len()];
     for _ in 0..ROUNDS {
         let all = poses.clone();
@@ -117,12 +130,12 @@ fn optimised(samples: &[Samples], mut poses: Vec<Pose>) -> Result<Vec<Pose>> {
     Ok(poses)
 }
 
-/// Returns the number of the octant about `middle` in which a voxel lies.
-pub fn octant(voxel: DVec3, middle: DVec3) -> usize {
-    voxel.cmpgt(middle).bitmask() as usize
+/// Returns the number of the octant about `middle`, in voxels, in which voxel `n` of a grid lies.
+fn octant(grid: &Geometry, n: usize, middle: DVec3) -> usize {
+    DVec3::from_array(grid.index_of(n).map(|i| i as f64)).cmpgt(middle).bitmask() as usize
 }
 
-/// Of the poses of all octants, returns the one at which this octant agrees best.
+/// Of the poses of all parts, returns the one at which this part agrees best.
 fn best_for(samples: &Samples, all: &[Pose]) -> Option<DAffine3> {
     let poses = all.iter().map(|(map, _)| (*map, samples.information(map)));
     poses.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(map, _)| map)

@@ -56,7 +56,7 @@ impl PoseInformation {
 impl Pair {
     /// Resamples the moving image through a map onto the grid of the fixed one and `margin` voxels more on each side.
     /// Returns its bins and the canvas.
-    fn laid(&self, map: &DAffine3, margin: usize) -> (Vec<u8>, Canvas) {
+    pub fn laid(&self, map: &DAffine3, margin: usize) -> (Vec<u8>, Canvas) {
         let Self([(fixed, _), (moving, range)]) = self;
         let canvas = Canvas::new(moving, &fixed.geometry, map, margin);
         (bins(&canvas.voxels, *range), canvas)

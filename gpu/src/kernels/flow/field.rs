@@ -1,11 +1,11 @@
-//! Operations on a displacement field: refinement to another grid, vectors in mm, Jacobian determinants, and resampling
+//! Operations on a displacement field: refinement to another grid, subtraction of another field, vectors in mm, Jacobian determinants, and resampling
 //! of an image.
 
-use super::{each_voxel, read, write};
+use super::{each_voxel, read, read_uncached, write};
 use crate::math::interpolate::{self, Interpolator};
 use crate::math::vectors::vector;
 use crate::math::{field, flow};
-use crate::params::{FlowJacobian, FlowMoved, FlowRefine, FlowVectors};
+use crate::params::{FlowJacobian, FlowMoved, FlowRefine, FlowSubtract, FlowVectors};
 use cuda_std::{kernel, warp};
 
 /// Interpolates the field on another grid, and scales it to the voxels of that grid.
@@ -18,6 +18,19 @@ pub unsafe fn flow_refine(p: FlowRefine) {
     each_voxel(p.refined_size, |voxel, number| unsafe {
         let refined = flow::refined(|i| p.field.get_cached(i), p.size, voxel, p.from);
         write(p.refined, p.refined_size, number, refined);
+    });
+}
+
+/// Subtracts another field.
+///
+/// # Safety
+/// As [`flow_refine`].
+#[kernel]
+pub unsafe fn flow_subtract(p: FlowSubtract) {
+    // SAFETY: by this function's contract.
+    each_voxel(p.size, |_, number| unsafe {
+        let (field, other) = (read_uncached(p.field, p.size, number), read(p.other, p.size, number));
+        write(p.field, p.size, number, [0, 1, 2].map(|axis: usize| field[axis] - other[axis]));
     });
 }
 

@@ -2,6 +2,7 @@
 
 pub(super) mod cpu;
 pub(super) mod device;
+mod load;
 pub(super) mod pair;
 mod table;
 
@@ -11,6 +12,7 @@ use crate::{Error, Result};
 pub use gpu::math::flow::KnownDisplacement;
 use gpu::math::interpolate;
 use gpu::params::{Affine, VectorMaps};
+pub use load::{FlowLoad, bytes};
 use std::f64::consts::TAU;
 pub use table::{Relation, Table};
 
@@ -154,6 +156,17 @@ impl FlowStep {
     }
 }
 
+/// A field that the smoothing of another one leaves as it is: after a step, only the difference from it is smoothed.
+#[derive(Debug, Clone, Copy)]
+pub struct FlowReference<'a> {
+    /// As [`Flow::take`] has them.
+    pub planes: &'a [f32],
+    pub size: [usize; 3],
+    pub from: [[f32; 3]; 2],
+    /// The standard deviation in mm of the Gaussian that smooths the field: see [`FlowStep::smooth_mm`].
+    pub smooth_mm: f64,
+}
+
 /// The inverse of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowInverse {
@@ -240,6 +253,15 @@ pub trait Flow: FieldOptimizer {
     /// # Panics
     /// If there are fewer numbers than three planes have.
     fn take(&mut self, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()>;
+
+    /// Gives the steps that follow on this level a reference, or none.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] if the device's memory does not suffice.
+    ///
+    /// # Panics
+    /// As [`Flow::take`].
+    fn refer_to(&mut self, reference: Option<&FlowReference>) -> Result<()>;
 
     /// Resamples the field on another grid, without images. `from` is as in [`FlowLevel::from`].
     ///
@@ -352,43 +374,4 @@ fn size_of(level: &FlowLevel) -> Result<[usize; 3]> {
             Err(Error::option(Setting::FixedPoints, "a flow takes landmarks at voxels of its grid, in their order"))
         }
     }
-}
-
-/// Allowance for small allocations and for rounding of all sizes, in bytes.
-const ROUNDED: u64 = 32 << 20;
-
-/// What the memory of a flow depends on besides the grids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlowLoad {
-    pub channels: u64,
-    /// Which metrics of [`Compare`] each channel has.
-    pub joint: bool,
-    pub local: bool,
-}
-
-impl FlowLoad {
-    /// Bytes per voxel of the local means of each channel: two of the fixed image, and three of both images if these
-    /// need memory of their own because there are several metrics.
-    pub fn means(self) -> u64 {
-        let several = self.channels > 1 || self.joint;
-        if self.local { 8 + if several { 12 } else { 0 } } else { 0 }
-    }
-}
-
-/// The most bytes of a device's memory that a flow takes, given the sizes of the fixed and the moving image.
-pub fn bytes(fixed: [usize; 3], moving: [usize; 3], load: FlowLoad) -> u64 {
-    let [(fixed, fixed_padding), (moving, moving_padding)] = [fixed, moving].map(|size| {
-        let voxels = size.iter().map(|&n| n as u64).product::<u64>();
-        (voxels, interpolate::padding(size.map(|n| n as u32)) as u64)
-    });
-    let field = |voxels, padding| 4 * (3 * voxels + padding);
-    // Two fields and precisions.
-    let of_field = 2 * field(fixed, fixed_padding) + 4 * fixed;
-    // Per channel: of the fixed image, 16-bit values, a mask, joint indices and local means; of the moving image, pairs
-    // of 16-bit values and a mask.
-    let joint = if load.joint { 2 } else { 0 };
-    let of_channel = (2 + 1 + joint + load.means()) * fixed + 4 * (moving + moving_padding) + moving;
-    // At the end, the vectors of the field, or an inverse field and its vectors. Both take more than an image.
-    let ends = (12 * fixed).max(field(moving, moving_padding) + 12 * moving);
-    of_field + load.channels * of_channel + ends + ROUNDED
 }

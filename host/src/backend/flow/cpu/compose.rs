@@ -9,6 +9,7 @@ use crate::backend::lanes::{CHUNK, Lanes};
 use gpu::math::field;
 use gpu::math::flow::{self, VoxelForce};
 use gpu::math::interpolate::lerp;
+use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Turns smoothed forces (three planes) and precisions (one plane) into the update field, in place of the forces.
@@ -134,6 +135,11 @@ fn chosen(numbers: &[Lanes; 3], below: &[bool; CHUNK], fraction: &Lanes) -> Lane
         out[l] = lerp(low, high, fraction[l]);
     }
     out
+}
+
+/// Subtracts planes from others.
+pub fn subtract(planes: &mut [f32], others: &[f32]) {
+    planes.par_iter_mut().zip(others).with_min_len(CHUNK << 8).for_each(|(number, other)| *number -= other);
 }
 
 /// Resamples a field on a grid of `size`: see [`flow::refined`].

@@ -12,8 +12,8 @@ mod results;
 mod task;
 
 use super::{
-    Agreement, FieldOptimizer, Flow, FlowInverse, FlowLevel, FlowStep, Halves, WeightedScore, no_level, padded, sigmas,
-    size_of, squares,
+    Agreement, FieldOptimizer, Flow, FlowInverse, FlowLevel, FlowReference, FlowStep, Halves, WeightedScore, no_level,
+    padded, sigmas, size_of, squares,
 };
 use crate::backend::flow::pair::{Pair, ResamplesInto};
 use crate::backend::gaussian::cpu as gaussian;
@@ -36,6 +36,8 @@ pub struct FlowOnCpu {
     /// The field after a step, with padding.
     next: Vec<f32>,
     level: Option<LevelOnCpu>,
+    /// By how much the smoothing of the field changes the reference field, if there is one: see [`FlowReference`].
+    smoothed_away: Option<Vec<f32>>,
 }
 
 /// Makes a field of its three planes.
@@ -44,6 +46,12 @@ pub fn of(planes: &[f32], size: [usize; 3], spacing_mm: [f64; 3]) -> Box<dyn Flo
     flow.resize(size, spacing_mm, None);
     flow.field[..planes.len()].copy_from_slice(planes);
     Box::new(flow)
+}
+
+/// Resamples a field of `old_size`, given as its planes, on a grid of `size`.
+fn refine(planes: &[f32], old_size: [usize; 3], from: [[f32; 3]; 2], size: [u32; 3], out: &mut [f32]) {
+    let field = padded(planes, old_size);
+    compose::refine(&FieldView { size: old_size.map(|n| n as u32), field: &field }, from, size, out);
 }
 
 impl FlowOnCpu {
@@ -81,6 +89,7 @@ impl FlowOnCpu {
         self.next = vec![0.0; field.len()];
         self.step = vec![0.0; planes / 3 * 4];
         self.field = field;
+        self.smoothed_away = None;
     }
 }
 
@@ -105,6 +114,9 @@ impl FieldOptimizer for FlowOnCpu {
         let mut next = std::mem::take(&mut self.next);
         compose::compose(&self.grid(), &self.step, (largest, step.limit, step.share), &mut next[..planes]);
         gaussian::smooth(&mut next[..planes], size, of_field);
+        if let Some(smoothed_away) = &self.smoothed_away {
+            compose::subtract(&mut next[..planes], smoothed_away);
+        }
         self.next = std::mem::replace(&mut self.field, next);
         Ok(())
     }
@@ -133,10 +145,20 @@ impl Flow for FlowOnCpu {
     }
 
     fn take(&mut self, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()> {
-        let field = padded(planes, size);
-        let old = FieldView { size: size.map(|n| n as u32), field: &field };
-        let (size, own) = (self.size, 3 * self.voxels());
-        compose::refine(&old, from, size, &mut self.field[..own]);
+        let own = 3 * self.voxels();
+        refine(planes, size, from, self.size, &mut self.field[..own]);
+        Ok(())
+    }
+
+    fn refer_to(&mut self, reference: Option<&FlowReference>) -> Result<()> {
+        self.smoothed_away = reference.map(|&FlowReference { planes, size, from, smooth_mm }| {
+            let mut field = vec![0.0; 3 * self.voxels()];
+            refine(planes, size, from, self.size, &mut field);
+            let mut smoothed = field.clone();
+            gaussian::smooth(&mut smoothed, self.sizes(), self.sigmas(smooth_mm));
+            compose::subtract(&mut smoothed, &field);
+            smoothed
+        });
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! A displacement field in a device's memory, and its steps.
 
-use super::kernels::{FLOW_COMPOSE, FLOW_REFINE, FLOW_UPDATE};
+use super::kernels::{FLOW_COMPOSE, FLOW_REFINE, FLOW_SUBTRACT, FLOW_UPDATE};
 use super::launch;
-use crate::backend::flow::{FlowStep, padded, sigmas};
+use crate::backend::flow::{FlowReference, FlowStep, padded, sigmas};
 use crate::backend::gaussian::device::Smoother;
 use crate::backend::queue::{Memory, Queue};
 use crate::error::Setting;
@@ -26,6 +26,8 @@ pub struct FieldOnDevice<Q: Queue> {
     gaussians: Gaussians,
     /// Whether `field` and `scratch` have been exchanged an odd number of times.
     pub exchanged: bool,
+    /// By how much the smoothing of the field changes the reference field, if there is one: see [`FlowReference`].
+    smoothed_away: Option<Q::Memory<f32>>,
 }
 
 /// A field on the grid of the level before, and how that grid lies on the next: see
@@ -37,6 +39,10 @@ pub struct PreviousField<Q: Queue> {
 }
 
 impl<Q: Queue> PreviousField<Q> {
+    fn upload(queue: &Q, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<Self> {
+        Ok(Self { size: size.map(|n| n as u32), field: queue.upload(&padded(planes, size))?, from })
+    }
+
     /// Resamples it on a grid of `size`.
     fn refine(&self, queue: &Q, size: [u32; 3], field: &mut Q::Memory<f32>) -> Result<()> {
         let params = params::FlowRefine {
@@ -50,6 +56,13 @@ impl<Q: Queue> PreviousField<Q> {
         unsafe { launch::each(queue, &FLOW_REFINE, size, params)? };
         queue.wait()
     }
+}
+
+/// Queues subtracting the second field from the first.
+fn subtract<Q: Queue>(queue: &Q, size: [u32; 3], [field, other]: [&mut Q::Memory<f32>; 2]) -> Result<()> {
+    let params = params::FlowSubtract { field: field.view_mut(), other: other.view(), size, unused: 0 };
+    // SAFETY: the memory is as long as the size says and lives until the queue is done.
+    unsafe { launch::each(queue, &FLOW_SUBTRACT, size, params) }
 }
 
 /// Allocates a field of 0, with padding.
@@ -85,6 +98,7 @@ impl<Q: Queue> FieldOnDevice<Q> {
             largest: [queue.zeros(1)?, queue.zeros(1)?],
             gaussians,
             exchanged: false,
+            smoothed_away: None,
         })
     }
 
@@ -95,8 +109,23 @@ impl<Q: Queue> FieldOnDevice<Q> {
 
     /// See [`crate::backend::Flow::take`].
     pub fn take(&mut self, queue: &Q, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()> {
-        let field = queue.upload(&padded(planes, size))?;
-        PreviousField { size: size.map(|n| n as u32), field, from }.refine(queue, self.size, &mut self.field)
+        PreviousField::upload(queue, planes, size, from)?.refine(queue, self.size, &mut self.field)
+    }
+
+    /// See [`crate::backend::Flow::refer_to`].
+    pub fn refer_to(&mut self, queue: &Q, reference: Option<&FlowReference>) -> Result<()> {
+        queue.wait()?;
+        self.smoothed_away = None;
+        let Some(&FlowReference { planes, size, from, smooth_mm }) = reference else { return Ok(()) };
+        let field = PreviousField::upload(queue, planes, size, from)?;
+        let mut smoothed = allocate_field(queue, self.size)?;
+        for refined in [&mut smoothed, &mut self.scratch] {
+            field.refine(queue, self.size, refined)?;
+        }
+        self.smooth(queue, smooth_mm, Some(&mut smoothed), 3)?;
+        subtract(queue, self.size, [&mut smoothed, &mut self.scratch])?;
+        self.smoothed_away = Some(smoothed);
+        queue.wait()
     }
 
     pub fn voxels(&self) -> usize {
@@ -155,7 +184,11 @@ impl<Q: Queue> FieldOnDevice<Q> {
             launch::sum(queue, &FLOW_UPDATE, self.size, params)?;
             launch::each(queue, &FLOW_COMPOSE, self.size, params)?;
         }
-        self.smooth(queue, of_field, None, 3)
+        self.smooth(queue, of_field, None, 3)?;
+        match &mut self.smoothed_away {
+            Some(smoothed_away) => subtract(queue, self.size, [&mut self.scratch, smoothed_away]),
+            None => Ok(()),
+        }
     }
 
     /// Queues clearing what is left of a step whose result is not used.

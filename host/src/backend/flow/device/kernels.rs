@@ -25,6 +25,7 @@ kernels! {
     FLOW_UPDATE = flow_step::flow_update(params::FlowStep);
     FLOW_COMPOSE = flow_step::flow_compose(params::FlowStep);
     FLOW_REFINE = flow_field::flow_refine(params::FlowRefine);
+    FLOW_SUBTRACT = flow_field::flow_subtract(params::FlowSubtract);
     FLOW_VECTORS = flow_field::flow_vectors(params::FlowVectors);
     FLOW_JACOBIAN = flow_field::flow_jacobian(params::FlowJacobian);
     FLOW_MARK_OUTSIDE_LIMITS = flow_relax::flow_mark_outside_limits(params::FlowRelax);

@@ -13,8 +13,8 @@ mod results;
 mod table;
 
 use super::{
-    Agreement, FieldOptimizer, Flow, FlowInverse, FlowLevel, FlowStep, Halves, Measured, Relation, WeightedScore,
-    no_level, size_of,
+    Agreement, FieldOptimizer, Flow, FlowInverse, FlowLevel, FlowReference, FlowStep, Halves, Measured, Relation,
+    WeightedScore, no_level, size_of,
 };
 use crate::backend::flow::pair::{Pair, ResamplesInto};
 use crate::backend::queue::Queue;
@@ -162,6 +162,12 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
     fn take(&mut self, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()> {
         let (queue, grid) = self.grid()?;
         grid.take(queue, planes, size, from)
+    }
+
+    fn refer_to(&mut self, reference: Option<&FlowReference>) -> Result<()> {
+        self.recorded = Recorded::new();
+        let (queue, grid) = self.grid()?;
+        grid.refer_to(queue, reference)
     }
 
     fn refine(&mut self, size: [usize; 3], spacing_mm: [f64; 3], from: [[f32; 3]; 2]) -> Result<()> {
