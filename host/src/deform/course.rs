@@ -3,10 +3,10 @@
 use super::climb::{LevelTrace, Plan, Term};
 use super::flows::{Flows, Shared};
 use super::middle::Middle;
-use super::searched::{Displacements, Searched};
+use super::searched::Searched;
 use super::smoothing::Smoothing;
 use super::{Compared, Level, Options, TermValues, doubts, levels, smallest};
-use crate::backend::{Backend, FieldOptimizer, Halves, RELAXED_ROUNDS};
+use crate::backend::{Backend, FieldOptimizer, FlowReference, Halves, RELAXED_ROUNDS};
 use crate::image::{Geometry, Intensities, StoredImage};
 use crate::observer::ask_observer;
 use crate::{Observer, Result};
@@ -67,6 +67,11 @@ impl Course<'_> {
         let grids = (0..self.finest()).map(|number| self.grid(number));
         let small = grids.take_while(|grid| !grid.is_flat() && grid.voxels() <= MOST_TRIAL_VOXELS).count();
         small.max(self.levels.len().saturating_sub(2)).max(1)
+    }
+
+    /// Returns the number of the last coarse level, which may begin with displacements.
+    pub fn last_coarse(&self) -> usize {
+        self.coarse() - 1
     }
 
     /// Returns whether the level after the coarse ones is searched, too. It is for volumes, unless it is the finest
@@ -151,7 +156,7 @@ impl Course<'_> {
         let landmarks = self.options.landmarks.as_ref();
         let landmarks = landmarks.map(|landmarks| landmarks.on(grid, self.finest_mm(), &self.start, self.middle));
         let landmarks = landmarks.unwrap_or_default();
-        let block_mm = (BLOCK * self.mm(self.coarse() - 1)).max(self.compared.influence_mm(self.grid(self.finest())));
+        let block_mm = (BLOCK * self.mm(self.last_coarse())).max(self.compared.influence_mm(self.grid(self.finest())));
         let shared =
             Shared { from, compare: &plan.compare(), block_mm, landmarks: landmarks.each_ref().map(Vec::as_slice) };
         flow.enter(&shared, (&self.levels[number], &self.stored[number]), grid, &self.start)?;
@@ -183,19 +188,22 @@ impl Course<'_> {
         })
     }
 
-    /// Climbs a level that a flow is on: see [`Plan::climb`]. Smoothing the field leaves the `reference` as it is.
+    /// Climbs a level that a flow is on: see [`Plan::climb`]. `searched` are the displacements that the flow began with:
+    /// smoothing the field leaves their reference as it is.
     pub fn climb(
         &self,
         flow: &mut Flows,
         (number, plan): (usize, &Plan),
         half: Halves,
         smoothing: Smoothing,
-        reference: Option<&Displacements>,
+        searched: Option<&Searched>,
         observer: &dyn Observer,
     ) -> Result<LevelTrace> {
+        let reference = searched.and_then(|searched| searched.reference.as_deref());
         if let Some(reference) = reference {
             let [_, field_mm] = smoothing.sigmas_mm(self.mm(number));
-            flow.refer_to(Some(&reference.reference_on(self.grid(number), field_mm)))?;
+            let (planes, size, from) = reference.on(self.grid(number));
+            flow.refer_to(Some(&FlowReference { planes, size, from, smooth_mm: field_mm }))?;
         }
         let trace = plan.climb(flow.as_optimizer(), half, smoothing, observer)?;
         if reference.is_some() {
@@ -205,24 +213,24 @@ impl Course<'_> {
         Ok(trace)
     }
 
-    /// Moves a flow to a level, climbs it, and relaxes the field. If the field still folds, smooths it until it does
+    /// Moves a flow that begins with `searched` to a level, climbs it, and relaxes the field. If the field still folds, smooths it until it does
     /// not.
     pub fn level(
         &self,
         flow: &mut Flows,
         number: usize,
-        before: Before,
+        searched: Option<&Searched>,
         smoothing: Smoothing,
-        reference: Option<&Displacements>,
     ) -> Result<Level> {
-        let searched = matches!(before, Before::Searched(_));
+        let before = self.before(number, searched);
+        let is_searched = matches!(before, Before::Searched(_));
         let grid = self.grid(number);
         let spacing_mm = grid.spacing.to_array();
         self.observer.level(number, self.levels.len(), spacing_mm);
         self.enter(flow, number, before)?;
         let plan = self.plan(number);
         let LevelTrace { values, terms, converged } =
-            self.climb(flow, (number, &plan), Halves::Both, smoothing, reference, self.observer)?;
+            self.climb(flow, (number, &plan), Halves::Both, smoothing, searched, self.observer)?;
         ask_observer(self.observer)?;
         self.relax(flow.as_optimizer())?;
         let mut jacobian_range = flow.as_optimizer().jacobian_range()?;
@@ -237,7 +245,16 @@ impl Course<'_> {
         let stopped = if converged { "converged" } else { "iterations" };
         let smooth_mm = smoothing.sigmas_mm(self.mm(number));
         let terms = if self.options.several(self.compared) { of_terms(&plan.terms, terms) } else { Vec::new() };
-        Ok(Level { spacing_mm, size: grid.size, searched, values, terms, stopped, smooth_mm, jacobian_range })
+        Ok(Level {
+            spacing_mm,
+            size: grid.size,
+            searched: is_searched,
+            values,
+            terms,
+            stopped,
+            smooth_mm,
+            jacobian_range,
+        })
     }
 }
 

@@ -58,18 +58,13 @@ impl PartMotion {
         let field = Arc::new(field);
         let is_given = Smoothing::given(course.options, course.finest_mm()).is_some();
         let reference = (!is_given).then(|| Arc::clone(&field));
-        Ok(Searched { displacements: field, level: level(course), reference })
+        Ok(Searched { displacements: field, level: course.last_coarse(), reference })
     }
-}
-
-/// Returns the number of the level that begins with the motion of parts.
-fn level(course: &Course) -> usize {
-    course.coarse() - 1
 }
 
 /// Returns displacements that move each segment.
 fn field(course: &Course, images: &Pair, segments: &Segments) -> Displacements {
-    let (grid, of_segments) = (course.grid(level(course)), &images.fixed().geometry);
+    let (grid, of_segments) = (course.grid(course.last_coarse()), &images.fixed().geometry);
     let (to_segments, last) = (of_segments.world_to_index(), of_segments.size.map(|n| (n - 1) as f64).into());
     let (to_world, to_voxels, back) = (grid.index_to_world(), grid.world_to_index(), course.start.inverse());
     let maps: Vec<DAffine3> = segments.maps.iter().map(|map| back * *map).collect();

@@ -36,7 +36,7 @@ impl Course<'_> {
     /// grid in the middle, and the result is the half of the displacement that the second flow makes; exchanged images
     /// find its opposite.
     pub fn searched(&self) -> Result<Searched> {
-        let level = self.coarse() - 1;
+        let level = self.last_coarse();
         let Some(middle) = self.middle else {
             return Ok(Searched::new(self.search_level(level, |_| [0.0; 3], REACH)?, level));
         };
@@ -55,7 +55,7 @@ impl Course<'_> {
     /// Returns whether the search reaches another start: whether its reach along every axis is at least the mean
     /// distance between where both starts take the corners of the grid.
     pub fn reaches(&self, other: &DAffine3) -> bool {
-        let reach = self.reach(self.grid(self.coarse() - 1), REACH).map(|n| n as f64);
+        let reach = self.reach(self.grid(self.last_coarse()), REACH).map(|n| n as f64);
         self.start_distance_voxels(other).cmple(DVec3::from_array(reach)).all()
     }
 
@@ -69,7 +69,7 @@ impl Course<'_> {
     /// voxels of the level that is searched. In symmetric mode, it is the mean of both ways, so that it is the same for
     /// exchanged images.
     fn start_distance_voxels(&self, other: &DAffine3) -> DVec3 {
-        let grid = self.grid(self.coarse() - 1);
+        let grid = self.grid(self.last_coarse());
         let to_voxels = grid.world_to_index();
         let [there, back] = match self.middle {
             None => [(self.start, *other); 2],

@@ -1,7 +1,7 @@
 //! The result of the search for large displacements.
 
 use super::levels;
-use crate::backend::{FlowReference, padded};
+use crate::backend::padded;
 use crate::image::Geometry;
 use gpu::math::field;
 use std::sync::Arc;
@@ -40,12 +40,6 @@ impl Displacements {
     /// Returns the planes, their size, and how they lie on another grid: see [`crate::backend::Flow::take`].
     pub fn on(&self, grid: &Geometry) -> (&[f32], [usize; 3], [[f32; 3]; 2]) {
         (&self.planes, self.grid.size, levels::between(&self.grid, grid))
-    }
-
-    /// Returns them as the reference of a field on another grid that is smoothed by `smooth_mm`.
-    pub fn reference_on(&self, grid: &Geometry, smooth_mm: f64) -> FlowReference<'_> {
-        let (planes, size, from) = self.on(grid);
-        FlowReference { planes, size, from, smooth_mm }
     }
 
     /// Returns a function from a position on another grid to the displacement there, both in voxels of that grid.

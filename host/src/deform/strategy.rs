@@ -102,11 +102,7 @@ impl Strategy {
     pub fn run(&self, course: &Course, flow: &mut Flows) -> Result<Vec<Level>> {
         let searched = self.searched.as_ref();
         let first = searched.map_or(0, |searched| searched.level);
-        let reference = searched.and_then(|searched| searched.reference.as_deref());
-        let level = |number| {
-            let (before, smoothing) = (course.before(number, searched), course.smoothing(number, self.smoothing));
-            course.level(flow, number, before, smoothing, reference)
-        };
+        let level = |number| course.level(flow, number, searched, course.smoothing(number, self.smoothing));
         (first..=course.finest()).map(level).collect()
     }
 }

@@ -123,7 +123,7 @@ impl<'a> Trials<'a> {
         scored: Option<Smoothing>,
     ) -> Result<Vec<TrialResult>> {
         let course = self.climber.course;
-        let last = course.coarse() - 1;
+        let last = course.last_coarse();
         if course.middle.is_some() {
             return smoothings.iter().map(|&smoothing| self.try_symmetric(last, smoothing, searched)).collect();
         }
@@ -316,7 +316,6 @@ fn at_start<'a>(course: &Course<'a>) -> Result<Flows<'a>> {
 /// Climbs to the end of a trial's last level, driven by one half of the voxels.
 fn run_trial<'a>(course: &Course<'a>, &Trial { last, smoothing, searched }: &Trial) -> Result<Flows<'a>> {
     let mut flows = Flows::new(course.backend, course.middle)?;
-    let reference = searched.and_then(|searched| searched.reference.as_deref());
     for number in searched.map_or(0, |searched| searched.level)..=last {
         course.enter(&mut flows, number, course.before(number, searched))?;
         let mut plan = course.plan(number);
@@ -324,7 +323,7 @@ fn run_trial<'a>(course: &Course<'a>, &Trial { last, smoothing, searched }: &Tri
             plan.iterations = plan.iterations.min(SHORT);
         }
         let (smoothing, observer) = (course.smoothing(number, smoothing), Quiet(course.observer));
-        course.climb(&mut flows, (number, &plan), Halves::First, smoothing, reference, &observer)?;
+        course.climb(&mut flows, (number, &plan), Halves::First, smoothing, searched, &observer)?;
     }
     Ok(flows)
 }

@@ -87,13 +87,11 @@ pub fn both(one: Option<Vec<bool>>, other: Option<Vec<bool>>) -> Option<Vec<bool
 pub fn within(grid: &Geometry, mask: &Volume, map: &DAffine3) -> Vec<bool> {
     let to_mask = mask.geometry.world_to_index() * *map * grid.index_to_world();
     let [width, height, _] = grid.size;
-    let [mask_width, mask_height, _] = mask.geometry.size;
     let last = DVec3::from_array(mask.geometry.size.map(|n| n as f64 - 0.5));
     let lies = |index: DVec3| {
         let place = to_mask.transform_point3(index);
         let inside = place.cmpge(DVec3::splat(-0.5)).all() && place.cmplt(last).all();
-        let [x, y, z] = (place + 0.5).to_array().map(|n| n as usize);
-        inside && mask.voxels[x + mask_width * (y + mask_height * z)] >= 0.5
+        inside && mask.voxels[mask.geometry.number_of((place + 0.5).to_array().map(|n| n as usize))] >= 0.5
     };
     let mut out = vec![false; grid.voxels()];
     let rows = out.par_chunks_mut(width).enumerate().take_any_while(|_| should_continue());

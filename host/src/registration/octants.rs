@@ -67,13 +67,13 @@ impl Pair {
         }
         let (middle, octants) = self.divided(to);
         let samples: Vec<_> = octants.iter().map(|octant| Samples::among(octant, &self.0, to, SAMPLES)).collect();
-        let poses = optimised(&samples, &vec![*to; samples.len()])?;
-        let found = poses.iter().zip(samples.iter().zip(octants));
-        let found = found.map(|(pose, (samples, voxels))| {
-            let start = (*to, samples.information(to));
+        let start: Vec<Pose> = samples.iter().map(|samples| (*to, samples.information(to))).collect();
+        let poses = optimised(&samples, start.clone())?;
+        let found = poses.iter().zip(&start).zip(samples.iter().zip(octants));
+        let found = found.map(|((pose, start), (samples, voxels))| {
             let middle = samples.middle;
             let mm = pose.0.transform_point3(middle).distance(to.transform_point3(middle));
-            let is_displaced = is_better(pose, &start) && mm > samples.grid.spacing_range()[1];
+            let is_displaced = is_better(pose, start) && mm > samples.grid.spacing_range()[1];
             let (map, information) = *pose;
             Octant { voxels, middle, map, information, displaced_mm: is_displaced.then_some(mm) }
         });
@@ -100,11 +100,9 @@ impl Pair {
     }
 }
 
-/// Optimises each part from its map and, as long as that helps any of them, from the best of all new poses and from its
+/// Optimises each part from its pose and, as long as that helps any of them, from the best of all new poses and from its
 /// own: what is right for one part is nearly right for its neighbours.
-pub fn optimised(samples: &[Samples], maps: &[DAffine3]) -> Result<Vec<Pose>> {
-    let mut poses: Vec<Pose> =
-        samples.iter().zip(maps).map(|(samples, map)| (*map, samples.information(map))).collect();
+pub fn optimised(samples: &[Samples], mut poses: Vec<Pose>) -> Result<Vec<Pose>> {
     let mut tried: Vec<Vec<DAffine3>> = vec![Vec::new(); samples.len()];
     for _ in 0..ROUNDS {
         let all = poses.clone();

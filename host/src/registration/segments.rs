@@ -43,37 +43,45 @@ impl Pair {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
     pub fn refined(&self, mut segments: Segments) -> Result<Segments> {
-        segments.numbers = self.assigned(&segments);
-        for _ in 0..ROUNDS {
-            let all = segments.foreground(self.fixed());
-            let of = |(voxels, map): (&Vec<usize>, &DAffine3)| Samples::among(voxels, &self.0, map, SAMPLES);
-            let samples: Vec<_> = all.iter().zip(&segments.maps).map(of).collect();
-            let poses = optimised(&samples, &segments.maps)?;
-            for ((map, (pose, _)), voxels) in segments.maps.iter_mut().zip(poses).zip(all) {
-                if voxels.len() >= FEWEST {
-                    *map = pose;
-                }
+        for round in 0..=ROUNDS {
+            let voxels = segments.foreground(self.fixed());
+            // The motion of the octants is that which agrees best already.
+            if round > 0 {
+                self.optimise(&mut segments.maps, &voxels)?;
             }
-            segments.numbers = self.assigned(&segments);
+            segments.numbers = self.assigned(&segments.maps, &voxels);
         }
         Ok(segments)
     }
 
-    /// Returns for each voxel of the fixed image the number of the segment with whose motion its neighbourhood agrees
-    /// best. Which intensities belong together is learnt from the present segments.
-    fn assigned(&self, segments: &Segments) -> Vec<u8> {
+    /// Optimises the maps of segments with these foreground voxels, but for those that have too few.
+    fn optimise(&self, maps: &mut [DAffine3], segments: &[Vec<usize>]) -> Result<()> {
+        let of = |(voxels, map): (&Vec<usize>, &DAffine3)| Samples::among(voxels, &self.0, map, SAMPLES);
+        let samples: Vec<_> = segments.iter().zip(&*maps).map(of).collect();
+        let start = samples.iter().zip(&*maps).map(|(samples, map)| (*map, samples.information(map))).collect();
+        for ((map, (found, _)), voxels) in maps.iter_mut().zip(optimised(&samples, start)?).zip(segments) {
+            if voxels.len() >= FEWEST {
+                *map = found;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns for each voxel of the fixed image the number of the map at which its neighbourhood agrees best. Which
+    /// intensities belong together is learnt from the foreground voxels that belonged to each map so far.
+    fn assigned(&self, maps: &[DAffine3], segments: &[Vec<usize>]) -> Vec<u8> {
         let Self([(fixed, range), _]) = self;
         let bins = bins(&fixed.voxels, *range);
-        let moved: Vec<_> = segments.maps.iter().map(|map| self.laid(map, 0).0).collect();
+        let moved: Vec<_> = maps.iter().map(|map| self.laid(map, 0).0).collect();
         let mut table = Table::new();
-        for (voxels, moved) in segments.foreground(fixed).iter().zip(&moved) {
+        for (voxels, moved) in segments.iter().zip(&moved) {
             let of = |bins: &[u8]| voxels.iter().map(|&n| bins[n]).collect::<Vec<_>>();
             table.count(&of(&bins), &of(moved));
         }
         let pointwise = pointwise_information(&table.counts());
         let evidence = |moved: &Vec<u8>| neighbourhood_information(&fixed.geometry, &bins, moved, &pointwise);
         let evidence: Vec<_> = moved.par_iter().map(evidence).collect();
-        let best = |n: usize| (0..moved.len()).max_by(|&a, &b| evidence[a][n].total_cmp(&evidence[b][n]));
+        let best = |n: usize| (0..maps.len()).max_by(|&a, &b| evidence[a][n].total_cmp(&evidence[b][n]));
         (0..fixed.voxels.len()).into_par_iter().map(|n| best(n).unwrap_or(0) as u8).collect()
     }
 }

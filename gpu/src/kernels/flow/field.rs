@@ -1,5 +1,5 @@
-//! Operations on a displacement field: refinement to another grid, subtraction of another field, vectors in mm, Jacobian determinants, and resampling
-//! of an image.
+//! Operations on a displacement field: refinement to another grid, subtraction of another field, vectors in mm, Jacobian
+//! determinants, and resampling of an image.
 
 use super::{each_voxel, read, read_uncached, write};
 use crate::math::interpolate::{self, Interpolator};

@@ -41,8 +41,7 @@ impl Field {
         }
     }
 
-    fn vector(&self, [i, j, k]: [usize; 3]) -> DVec3 {
-        let [width, height, _] = self.geometry.size;
-        DVec3::from_array(self.vectors[i + width * (j + height * k)].map(f64::from))
+    fn vector(&self, voxel: [usize; 3]) -> DVec3 {
+        DVec3::from_array(self.vectors[self.geometry.number_of(voxel)].map(f64::from))
     }
 }
