@@ -108,6 +108,12 @@ pub fn background(volume: &Volume) -> Option<f32> {
     (0..8).all(|n| volume.voxels[corner(n)] == first).then_some(first)
 }
 
+/// Returns a volume that was cut out with NaN in its constant background; `None` for other volumes and for 2-D images.
+pub fn without_background(volume: &Volume) -> Option<Volume> {
+    let background = background(volume).filter(|_| !volume.geometry.is_flat())?;
+    Some(volume.only(|n| volume.voxels[n] != background))
+}
+
 /// Returns which pixels are brighter than the background and inside the mask.
 pub fn foreground_mask(picture: &Volume, mask: Option<&Volume>) -> Vec<bool> {
     let pixels = &picture.voxels;

@@ -5,6 +5,7 @@ use super::binned::Ranged;
 use super::samples::{BY_CONTRASTS, SAMPLES, Samples, TOGETHER};
 use crate::Result;
 use crate::metric::NO_INFORMATION;
+use crate::plane::local_contrast::longer_side;
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 use std::f64::consts::PI;
@@ -12,9 +13,13 @@ use std::f64::consts::PI;
 /// The normals of the mirror planes that are tried in 3-D are the axes, and the axes tilted by this tangent (15
 /// degrees) towards the others.
 const TILT: f64 = 0.268;
+/// The planes pass through the centre of the common foreground, and on either side of it at this fraction of the fixed
+/// image's longest side. What two images show of a head need not be centred on the head.
+const OFFSET: f64 = 0.05;
 /// Mirror lines that are tried in 2-D.
 const LINES: u32 = 16;
-/// How many of these are optimised by intensities. The best one is then optimised by local contrast.
+/// How many of these, and how many of the planes about each axis, are optimised by intensities. The best one is then
+/// optimised by local contrast.
 const OPTIMISED: usize = 2;
 /// First step and resolution of an optimisation by intensities, voxels.
 const BY_INTENSITIES: (f64, f64) = (2.0, 0.5);
@@ -35,14 +40,12 @@ pub fn mirrored(
 ) -> Result<(DAffine3, f64)> {
     let samples = |pair| Samples::of(pair, to, SAMPLES);
     let (by_intensities, by_contrasts) = rayon::join(|| samples(intensities), || samples(local_contrast));
-    let starts: Vec<_> = reflections(&by_intensities).into_iter().map(|reflection| *to * reflection).collect();
-    let values: Vec<_> = starts.par_iter().with_min_len(TOGETHER).map(|map| by_intensities.information(map)).collect();
-    let mut order: Vec<_> = (0..starts.len()).collect();
-    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+    let starts: Vec<_> =
+        reflections(&by_intensities).iter().flat_map(|about| best(about, &by_intensities, to)).collect();
     let optimised: Result<Vec<_>> =
-        order[..OPTIMISED].par_iter().map(|&start| by_intensities.optimised(starts[start], BY_INTENSITIES)).collect();
+        starts.par_iter().map(|&start| by_intensities.optimised(start, BY_INTENSITIES)).collect();
     // `max_by` returns the last of equals; the first one is wanted.
-    let best = optimised?.into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(starts[order[0]], |end| end.0);
+    let best = optimised?.into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(*to, |end| end.0);
     let (map, information) = by_contrasts.optimised(best, BY_CONTRASTS)?;
     let times = |as_it_is: f64| information.max(0.0) / as_it_is.max(NO_INFORMATION);
     let at_once = times(by_contrasts.information(to));
@@ -53,22 +56,34 @@ pub fn mirrored(
     Ok((map, times(by_contrasts.optimised(*to, BY_CONTRASTS)?.1)))
 }
 
-/// Returns the reflections through the centre of the samples.
-fn reflections(samples: &Samples) -> Vec<DAffine3> {
-    let normals: Vec<DVec3> = if samples.grid.is_flat() {
-        let line = |n: u32| libm::sincos(PI * f64::from(n) / f64::from(LINES));
-        (0..LINES).map(line).map(|(sin, cos)| DVec3::new(cos, sin, 0.0)).collect()
-    } else {
-        let tilts = [-TILT, 0.0, TILT];
-        let tilted = |[a, b, c]: [DVec3; 3]| tilts.map(|y| tilts.map(|z| (a + y * b + z * c).normalize()));
-        let [x, y, z] = DVec3::AXES;
-        [[x, y, z], [y, z, x], [z, x, y]].into_iter().flat_map(tilted).flatten().collect()
-    };
-    let reflection = |normal: DVec3| {
+/// Returns the best maps through which a reflection followed by `to` compares the samples.
+fn best(reflections: &[DAffine3], samples: &Samples, to: &DAffine3) -> Vec<DAffine3> {
+    let value = |reflection: &DAffine3| (samples.information(&(*to * *reflection)), *to * *reflection);
+    let mut maps: Vec<_> = reflections.par_iter().with_min_len(TOGETHER).map(value).collect();
+    maps.sort_by(|a, b| b.0.total_cmp(&a.0));
+    maps.into_iter().take(OPTIMISED).map(|(_, map)| map).collect()
+}
+
+/// Returns the reflections of the fixed image that are tried: in 3-D, those about each axis apart.
+fn reflections(samples: &Samples) -> Vec<Vec<DAffine3>> {
+    let across = |normal: DVec3, through: DVec3| {
         let turn = DMat3::IDENTITY - 2.0 * DMat3::from_cols(normal * normal.x, normal * normal.y, normal * normal.z);
-        DAffine3::from_mat3_translation(turn, samples.middle - turn * samples.middle)
+        DAffine3::from_mat3_translation(turn, through - turn * through)
     };
-    normals.into_iter().map(reflection).collect()
+    if samples.grid.is_flat() {
+        let line = |n: u32| libm::sincos(PI * f64::from(n) / f64::from(LINES));
+        let reflection = |(sin, cos)| across(DVec3::new(cos, sin, 0.0), samples.middle);
+        return vec![(0..LINES).map(line).map(reflection).collect()];
+    }
+    let offset = OFFSET * longer_side(samples.grid);
+    let about = |[a, b, c]: [DVec3; 3]| {
+        let three = [-1.0, 0.0, 1.0];
+        let tilted = three.map(|y| three.map(|z| (a + TILT * (y * b + z * c)).normalize()));
+        let planes = |normal| three.map(|part| across(normal, samples.middle + part * offset * normal));
+        tilted.into_iter().flatten().flat_map(planes).collect()
+    };
+    let [x, y, z] = DVec3::AXES;
+    [[x, y, z], [y, z, x], [z, x, y]].map(about).to_vec()
 }
 
 #[cfg(test)]

@@ -169,14 +169,19 @@ impl<'a> Case<'a> {
         {
             return Ok(retried);
         }
-        let Some(retry) = Retry::after(&found, &self.fixed.geometry) else { return Ok(found) };
-        self.observer.note(retry.reason());
-        if let Some(retried) = unless_fatal(self.retry(&retry, options, foregrounds))?
-            && retry.accepts(&retried, &found)
-        {
-            return Ok(retried);
+        let cut_out = foregrounds.is_some_and(Foregrounds::cut_out);
+        let retries = Retry::after(&found, &self.fixed.geometry, cut_out);
+        if let Some(first) = retries.first() {
+            self.observer.note(first.reason());
         }
-        if !fails_place(&found) {
+        for retry in &retries {
+            if let Some(retried) = unless_fatal(self.retry(retry, options, foregrounds))?
+                && retry.accepts(&retried, &found)
+            {
+                return Ok(retried);
+            }
+        }
+        if retries.is_empty() || !fails_place(&found) {
             return Ok(found);
         }
         // If the images do not show how they lie on each other, the headers are all that is known.

@@ -233,7 +233,7 @@ impl Foregrounds {
     }
 
     fn mirrored_factor(&self, to: &DAffine3) -> Result<Option<f64>> {
-        let (map, times) = mirrored(&self.foreground.0, &self.local_contrast.0, to, MIRRORED)?;
+        let (map, times) = mirrored(&self.intensities().0, &self.local_contrast.0, to, MIRRORED)?;
         let better = times >= MIRRORED && self.local_contrast.pose_information(&map, self.side).lead() >= CONTRAST_LEAD;
         Ok(better.then_some(times))
     }

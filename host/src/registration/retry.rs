@@ -5,7 +5,8 @@ use super::place::{Foregrounds, Place};
 use super::trust::is_clearly_more;
 use super::{Case, Elsewhere, Init, Options, Part, Registration, lead, searched};
 use crate::doubt::Check;
-use crate::plane::local_contrast::{LocalContrast, masked_to_foreground};
+use crate::image::Prepared;
+use crate::plane::local_contrast::{LocalContrast, masked_to_foreground, without_background};
 use crate::transform::Kind;
 use crate::{Error, Geometry, Result};
 use glam::DAffine3;
@@ -17,6 +18,9 @@ pub enum Retry {
     Search { place_failed: bool },
     /// 2-D images by local contrast, from the first result: a map of fixed points to moving points, LPS mm.
     Contrasts(DAffine3),
+    /// Volumes that were cut out, by all that is inside, from an initialisation. Where both were cut out by one shape
+    /// before they were aligned, such as a scanner's field of view, their outlines hold the result back.
+    Inside(Init),
     /// Volumes by their foreground. A head and a brain without its skull have no more in common, and over all voxels a
     /// wrong scale has the higher metric.
     Foreground,
@@ -43,17 +47,25 @@ pub fn unless_fatal<T>(found: Result<T>) -> Result<Option<T>> {
 }
 
 impl Retry {
-    /// Returns what to try after a result; `None` if the result is good enough.
-    pub fn after(found: &Registration, fixed: &Geometry) -> Option<Self> {
+    /// Returns what to try after a result, in turn; nothing if the result is good enough. `cut_out`: whether both images
+    /// are volumes that were cut out.
+    pub fn after(found: &Registration, fixed: &Geometry, cut_out: bool) -> Vec<Self> {
         let place_failed = fails_place(found);
         if !fixed.is_flat() {
-            return (place_failed || fails_check(found, Check::Rival)).then_some(Self::Foreground);
+            if !place_failed && !fails_check(found, Check::Rival) {
+                return Vec::new();
+            }
+            // Without outlines, fewer of the many starts lead to the right pose.
+            let near = Init::Among(vec![DAffine3::IDENTITY, found.transform.to_affine()]);
+            let inside = [near, Init::Auto].map(Self::Inside);
+            return inside.into_iter().filter(|_| cut_out).chain([Self::Foreground]).collect();
         }
-        let place = found.place?;
-        match !found.trusted() || !lead::any_leads_much(place) {
-            true => Some(Self::Search { place_failed }),
-            false => lead::contrast_leads_most(place).then(|| Self::Contrasts(found.transform.to_affine())),
+        let Some(place) = found.place else { return Vec::new() };
+        if !found.trusted() || !lead::any_leads_much(place) {
+            return vec![Self::Search { place_failed }];
         }
+        let by_contrasts = lead::contrast_leads_most(place).then(|| Self::Contrasts(found.transform.to_affine()));
+        by_contrasts.into_iter().collect()
     }
 
     /// Returns the note for the user that says why.
@@ -63,7 +75,7 @@ impl Retry {
             Self::Contrasts(_) => {
                 "local contrast matches more clearly than intensities: continuing with local contrast"
             }
-            Self::Search { .. } | Self::Foreground => {
+            Self::Search { .. } | Self::Inside(_) | Self::Foreground => {
                 "the images match as well at other positions: trying again by the foreground"
             }
         }
@@ -72,7 +84,7 @@ impl Retry {
     /// Whether the new result replaces the first one.
     pub fn accepts(&self, retried: &Registration, found: &Registration) -> bool {
         let is_convincing = |place: Place| match self {
-            Self::Foreground => lead::both_lead_clearly(place),
+            Self::Inside(_) | Self::Foreground => lead::both_lead_clearly(place),
             Self::Search { .. } | Self::Contrasts(_) => {
                 lead::contrast_leads(place) && information(retried) > information(found)
             }
@@ -87,6 +99,7 @@ impl Case<'_> {
         match retry {
             Retry::Search { .. } => self.by_contrast(None, options, foregrounds),
             Retry::Contrasts(from) => self.by_contrast(Some(from), options, foregrounds),
+            Retry::Inside(from) => self.by_inside(from, options, foregrounds),
             Retry::Foreground => self.by_foreground(options, foregrounds),
         }
     }
@@ -129,7 +142,7 @@ impl Case<'_> {
         Ok(found)
     }
 
-    /// Continues from a result of volumes that were cut out and passed their checks, by their foregrounds, if local
+    /// Continues from a result of volumes that were cut out and passed their checks, by what is inside, if local
     /// contrast agrees clearly better near it. Where one mask was cut out of both images before they were aligned, its
     /// outlines hold the result back.
     pub fn inside_outlines(
@@ -145,18 +158,38 @@ impl Case<'_> {
         if !is_clearly_more(times, 1.0) {
             return Ok(found);
         }
-        self.observer.note("structures match better nearby: continuing by the foreground");
-        let options = Options { init: Init::Transform(map), ..options.clone() };
-        let inside = unless_fatal(self.by_foreground(&options, Some(foregrounds)))?;
+        self.observer.note("structures match better nearby: continuing without the outlines");
+        let inside = unless_fatal(self.by_inside(&Init::Transform(map), options, Some(foregrounds)))?;
         let better =
             |inside: &Registration| inside.trusted() && is_clearly_more(information(inside), information(&found));
         Ok(inside.filter(better).unwrap_or(found))
     }
 
+    /// Registers two volumes by all that is inside, if they were cut out. Their background is filled, so that smoothing
+    /// and interpolation next to it meet no edge.
+    fn by_inside(&self, from: &Init, options: &Options, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
+        let inside = self.read.each_ref().map(|image| without_background(&image.image));
+        let ranges = [options.fixed_range, options.moving_range];
+        let prepared = [0, 1].map(|n| match &inside[n] {
+            Some(inside) => Prepared::new(inside, self.read[n].mask(), ranges[n]),
+            None => self.read[n].borrowed(),
+        });
+        self.run_foreground(&prepared, &Options { init: from.clone(), ..options.clone() }, foregrounds)
+    }
+
     /// Registers two volumes by their foregrounds.
     fn by_foreground(&self, options: &Options, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
-        let masked = self.read.each_ref().map(masked_to_foreground);
-        let mut found = self.run([&masked; 2], options, foregrounds)?;
+        self.run_foreground(&self.read.each_ref().map(masked_to_foreground), options, foregrounds)
+    }
+
+    /// Registers two volumes of which only the foreground counts.
+    fn run_foreground(
+        &self,
+        prepared: &[Prepared; 2],
+        options: &Options,
+        foregrounds: Option<&Foregrounds>,
+    ) -> Result<Registration> {
+        let mut found = self.run([prepared; 2], options, foregrounds)?;
         found.started.from = "foreground";
         Ok(found)
     }
