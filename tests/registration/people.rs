@@ -13,6 +13,7 @@ pub fn tests() -> Vec<Trial> {
     vec![
         test("another_person_lies_where_an_affine_registration_says", another_person),
         test("heads_of_two_people", heads_of_two_people).with_ignored_flag(data_dir().is_none()),
+        test("heads_of_two_people_in_two_contrasts", two_contrasts).with_ignored_flag(data_dir().is_none()),
         test("heads_of_which_the_outlines_agree", heads_of_which_the_outlines_agree)
             .with_ignored_flag(data_dir().is_none()),
     ]
@@ -85,4 +86,25 @@ fn heads_of_two_people() {
     assert!(rigid.trusted() && affine.trusted(), "{:?}, {:?}", rigid.doubts, affine.doubts);
     let apart = apart(&rigid.transform.to_affine(), &affine.transform.to_affine(), &fixed);
     assert!(apart < 25.0, "{apart:.1} mm");
+}
+
+/// The proton density of one head hardly agrees with the T2 of another: the right position is nearly as good as others.
+fn two_contrasts() {
+    let [t1, density, other_t1, other_t2] =
+        ["chris/chris_t1.nii.gz", "chris/chris_PD.nii.gz", "brainweb/t1.mha", "brainweb/t2.mha"]
+            .map(|path| io::read(&data_dir().unwrap().join(path)).unwrap());
+    let halved = |image: &Volume| block_means(image, [2; 3]);
+    let by = |fixed: &Volume, moving: &Volume, dof| register(fixed, moving, &Options { dof, ..Options::default() });
+    let [same_person, other_person] = [by(&density, &t1, Kind::Rigid), by(&t1, &other_t1, Kind::Affine)];
+    let reference = other_person.transform.to_affine() * same_person.transform.to_affine();
+    let middle = density.geometry.centre();
+    let [density, other_t2] = [block_means(&density, [2, 2, 1]), halved(&other_t2)];
+    let brain = DVec3::AXES.into_iter().flat_map(|axis| [middle + 50.0 * axis, middle - 50.0 * axis]);
+    for (dof, mm) in [(Kind::Affine, 8.0), (Kind::Rigid, 12.0)] {
+        let found = by(&density, &other_t2, dof);
+        let map = found.transform.to_affine();
+        let off = brain.clone().map(|at| map.transform_point3(at).distance(reference.transform_point3(at)));
+        let off = off.fold(0.0, f64::max);
+        assert!(found.trusted() && off < mm, "{dof:?}: {off:.1} mm, {:?}, {:?}", found.place, found.doubts);
+    }
 }

@@ -15,6 +15,7 @@ mod moments;
 mod nearest;
 mod objective;
 mod octants;
+mod optima;
 mod options;
 mod parts;
 mod place;
@@ -43,6 +44,7 @@ pub(crate) use lead::{
 use levels::Levels;
 pub(crate) use linear::{kind_label, linear};
 pub(crate) use octants::{Octant, Octants};
+use optima::Structures;
 pub(crate) use place::Foregrounds;
 pub(crate) use poses::{LITTLE_INFORMATION, Pair};
 use retry::{Retry, fails_place, unless_fatal};
@@ -174,22 +176,50 @@ impl<'a> Case<'a> {
         if let Some(first) = retries.first() {
             self.observer.note(first.reason());
         }
-        for retry in &retries {
-            if let Some(retried) = unless_fatal(self.retry(retry, options, foregrounds))?
-                && retry.accepts(&retried, &found)
-            {
-                return Ok(retried);
-            }
-        }
-        if retries.is_empty() || !fails_place(&found) {
+        if retries.is_empty() {
             return Ok(found);
         }
-        // If the images do not show how they lie on each other, the headers are all that is known.
+        // Small images agree well in many places of large ones.
+        let judged = options.dof == Kind::Affine && found.elsewhere.is_none();
+        let structures = foregrounds.filter(|_| judged).map(Structures::of).transpose()?.flatten();
+        let mut attempts = vec![found];
+        for retry in &retries {
+            if let Some(retried) = unless_fatal(self.retry(retry, options, foregrounds))? {
+                if retry.accepts(&retried, &attempts[0]) {
+                    return Ok(retried);
+                }
+                if let Some(structures) = &structures {
+                    attempts.push(retried);
+                    structures.keep_best(&mut attempts);
+                }
+            }
+        }
+        if let Some(structures) = &structures
+            && let Some(found) = self.by_structures(&mut attempts, structures, options)?
+        {
+            return Ok(found);
+        }
+        let found = attempts.swap_remove(0);
+        if fails_place(&found) { self.or_by_headers(found, registered, options, foregrounds) } else { Ok(found) }
+    }
+
+    /// Replaces a failing result by one from the headers' alignment, unless volumes agree clearly less there: if the
+    /// images do not show how they lie on each other, the headers are all that is known.
+    fn or_by_headers(
+        &self,
+        found: Registration,
+        registered: &[Prepared; 2],
+        options: &Options,
+        foregrounds: Option<&Foregrounds>,
+    ) -> Result<Registration> {
         let options = Options { init: Init::Header, ..options.clone() };
-        let retried = unless_fatal(self.run([registered, self.read], &options, foregrounds))?;
-        let stands =
-            |retried: &Registration| retried.doubts.iter().all(|doubt| !doubt.grave || doubt.check == Check::Place);
-        Ok(retried.filter(stands).unwrap_or(found))
+        let Some(retried) = unless_fatal(self.run([registered, self.read], &options, foregrounds))? else {
+            return Ok(found);
+        };
+        let structures = foregrounds.map(Structures::of).transpose()?.flatten();
+        let agrees_less = structures.is_some_and(|structures| structures.agree_less(&retried, &found));
+        let stands = retried.doubts.iter().all(|doubt| !doubt.grave || doubt.check == Check::Place);
+        Ok(if stands && !agrees_less { retried } else { found })
     }
 
     /// Registers the pair `registered` and compares the pair `compared` at full resolution at the end. Either is the

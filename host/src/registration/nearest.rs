@@ -5,10 +5,11 @@
 //! kind that is nearest to the affine one.
 
 use super::levels::Levels;
+use super::optima::Structures;
 use super::place::Foregrounds;
 use super::race::Race;
 use super::retry::unless_fatal;
-use super::{Case, Init, Options, Part, Registration, Run, lead};
+use super::{Case, Init, Options, Part, Place, Registration, Run, lead};
 use crate::Result;
 use crate::doubt::{Check, Doubt};
 use crate::error::message;
@@ -36,9 +37,10 @@ impl Case<'_> {
         let init = found.better_affine.map_or(Init::Auto, Init::Transform);
         let as_affine = Options { dof: Kind::Affine, init, moved: false, ..options.clone() };
         let affine = unless_fatal(self.register_kind(&as_affine))?.map(|(affine, _)| affine);
-        // After a wrong result, another wrong one must not pass by chance.
-        let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(lead::both_lead_clearly);
-        let Some(affine) = affine.filter(stands) else { return Ok(None) };
+        let Some(affine) = affine.filter(Registration::trusted) else { return Ok(None) };
+        if !is_certain(&affine, foregrounds)? {
+            return Ok(None);
+        }
         let near = unless_fatal(self.near(affine, options, foregrounds))?.flatten();
         if near.is_some() {
             self.observer.note(&format!("the result is the {name} transform nearest to the affine one"));
@@ -68,6 +70,17 @@ impl Case<'_> {
         (near.place, near.elsewhere) = (affine.place, affine.elsewhere);
         Ok(Some(near).filter(Registration::trusted))
     }
+}
+
+/// Whether an affine registration that passed does so clearly. After a wrong result, another wrong one must not pass by
+/// chance.
+fn is_certain(affine: &Registration, foregrounds: &Foregrounds) -> Result<bool> {
+    let by_place = |place: Place| lead::both_lead_clearly(place) || place.optima.is_some();
+    if affine.place.is_some_and(by_place) {
+        return Ok(true);
+    }
+    let structures = Structures::of(foregrounds)?.filter(|_| affine.elsewhere.is_none());
+    structures.map_or(Ok(false), |structures| structures.confirm(&affine.transform.to_affine()))
 }
 
 /// Whether a result failed its checks and is not mirrored. An affine transform may fit a mirrored image well enough to

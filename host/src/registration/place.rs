@@ -46,6 +46,9 @@ pub struct Place {
     pub intensities: f64,
     /// The mutual information of local contrast where the images were placed, nats beyond chance.
     pub information: f64,
+    /// Of local contrast in neighbourhoods twice as wide, at the optimum next to the result, to the best other optimum
+    /// around. Only affine registrations of volumes have it that no other measure confirms.
+    pub optima: Option<f64>,
     /// The factor by which mirroring the moving image increases the mutual information of local contrast; `None` unless
     /// it is 1.5 or more and local contrast then agrees better than at poses around.
     pub mirrored: Option<f64>,
@@ -54,7 +57,7 @@ pub struct Place {
 impl Place {
     /// The value for images whose foregrounds do not overlap.
     pub(crate) const NOWHERE: Self =
-        Self { contrast: 0.0, wide_contrast: None, intensities: 0.0, information: 0.0, mirrored: None };
+        Self { contrast: 0.0, wide_contrast: None, intensities: 0.0, information: 0.0, optima: None, mirrored: None };
 
     /// Compares two images at a map of fixed points to moving points, LPS mm. Returns `None` if too little of them is
     /// foreground.
@@ -120,6 +123,7 @@ impl Foregrounds {
             wide_contrast: wide.as_ref().map(PoseInformation::lead),
             intensities: intensities.lead(),
             information: contrast.here,
+            optima: None,
             mirrored: mirrored?,
         })
     }
@@ -193,6 +197,11 @@ impl Foregrounds {
     /// Returns the local contrast of both images as it is compared, NaN in the background.
     pub fn local_contrast(&self) -> &Pair {
         &self.local_contrast
+    }
+
+    /// Returns the intensities of the whole foreground, NaN in the background.
+    pub fn foreground(&self) -> &Pair {
+        &self.foreground
     }
 
     /// Returns the intensities as they are compared.

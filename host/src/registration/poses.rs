@@ -28,7 +28,7 @@ pub const LITTLE_INFORMATION: f64 = 0.04;
 /// The least mutual information of volumes around, nats: local contrast leads only if it has [`LITTLE_INFORMATION`]. An
 /// object that fills less than a hundredth of its image is not told from noise. Then everything counts as foreground,
 /// and agrees a little better where the objects lie on each other, however they are rotated.
-const LITTLE_AROUND: f64 = LITTLE_INFORMATION / CONTRAST_LEAD;
+pub const LITTLE_AROUND: f64 = LITTLE_INFORMATION / CONTRAST_LEAD;
 /// The most mutual information around that ratios are formed with, nats. Smooth images without noise share so much
 /// several voxels away that hardly any ratio is left, although they share far more where they belong.
 const MUCH_AROUND: f64 = 1.0;
@@ -157,7 +157,7 @@ fn around(grid: &Geometry) -> Vec<DVec3> {
 }
 
 /// Returns unit vectors along the axes and the diagonals of a cube.
-fn in_space() -> Vec<DVec3> {
+pub fn in_space() -> Vec<DVec3> {
     let steps = [-1.0, 0.0, 1.0];
     let all = steps.into_iter().flat_map(|z| steps.into_iter().flat_map(move |y| steps.map(|x| DVec3::new(x, y, z))));
     all.filter(|v| matches!(v.length_squared(), 1.0 | 3.0)).map(DVec3::normalize).collect()

@@ -24,8 +24,9 @@ pub const TOGETHER: usize = 2;
 pub const SAMPLES: usize = 5000;
 /// First step and resolution of an optimisation of it by local contrast, voxels.
 pub const BY_CONTRASTS: (f64, f64) = (1.0, 0.1);
-/// The most evaluations of one optimisation.
+/// The most evaluations of one optimisation, by rigid and by affine steps.
 const EVALUATIONS: usize = 200;
+const AFFINE_EVALUATIONS: usize = 2000;
 
 /// Iterates over the foreground voxels of an image whose background is NaN.
 pub fn foreground_voxels(image: &Volume) -> impl Iterator<Item = usize> {
@@ -44,6 +45,8 @@ pub struct Samples<'a> {
     pub middle: DVec3,
     /// How many must fall on the moving image's foreground.
     least: usize,
+    /// How many there are, if information is per sample, also of those that do not fall on it.
+    all: Option<usize>,
 }
 
 impl<'a> Samples<'a> {
@@ -66,13 +69,19 @@ impl<'a> Samples<'a> {
         at.iter_mut().for_each(|axis| axis.resize(whole, f64::NAN));
         let mut bins: Vec<u8> = some.iter().map(|&n| bin(fixed.voxels[n], *range)).collect();
         bins.resize(whole, BINS as u8);
-        let mut samples = Self { at, bins, grid, moving, middle: DVec3::ZERO, least: 0 };
+        let mut samples = Self { at, bins, grid, moving, middle: DVec3::ZERO, least: 0, all: None };
         let there = samples.moving_bins(&samples.at, to);
         let inside = || points.iter().zip(&there).filter(|(_, there)| usize::from(**there) < BINS).map(|(at, _)| at);
         let count = inside().count();
         samples.middle = inside().sum::<DVec3>() / count.max(1) as f64;
         samples.least = (LEAST * count as f64) as usize;
         samples
+    }
+
+    /// Returns the same samples, whose information is per sample, also of those that do not fall on the moving image's
+    /// foreground: poses with little overlap have little of it, so that none is ruled out.
+    pub fn by_overlap(self) -> Self {
+        Self { all: Some(self.points().count()), ..self }
     }
 
     /// Iterates over the positions of the samples, LPS mm.
@@ -115,17 +124,37 @@ impl<'a> Samples<'a> {
         table.count(&self.bins, moving);
         let counts = table.counts();
         let count: u32 = counts.iter().sum();
-        if (count as usize) < self.least { 0.0 } else { metric::information(&counts, BINS) }
+        let information = || metric::information(&counts, BINS);
+        match self.all {
+            Some(all) => information() * f64::from(count) / all.max(1) as f64,
+            None if (count as usize) < self.least => 0.0,
+            None => information(),
+        }
     }
 
     /// Optimises a map by rigid steps, with a first step and a resolution in voxels. Returns the map at which that
     /// ends, and the mutual information there.
-    pub fn optimised(&self, from: DAffine3, (step, resolution): (f64, f64)) -> Result<(DAffine3, f64)> {
-        let steps = Steps::new(Kind::Rigid, Dimension::of(self.grid), self.grid);
+    pub fn optimised(&self, from: DAffine3, steps: (f64, f64)) -> Result<(DAffine3, f64)> {
+        self.optimised_by(Kind::Rigid, from, steps, EVALUATIONS)
+    }
+
+    /// Does the same by affine steps.
+    pub fn refined(&self, from: DAffine3, steps: (f64, f64)) -> Result<(DAffine3, f64)> {
+        self.optimised_by(Kind::Affine, from, steps, AFFINE_EVALUATIONS)
+    }
+
+    fn optimised_by(
+        &self,
+        kind: Kind,
+        from: DAffine3,
+        (step, resolution): (f64, f64),
+        evaluations: usize,
+    ) -> Result<(DAffine3, f64)> {
+        let steps = Steps::new(kind, Dimension::of(self.grid), self.grid);
         let [_, mm] = self.grid.spacing_range();
         let start = vec![0.0; steps.count()];
         let (step, resolution) = (step * mm, resolution * mm);
-        let problem = Problem { start, step, resolution, evaluations: EVALUATIONS, shape: None };
+        let problem = Problem { start, step, resolution, evaluations, shape: None };
         let found = Batch.maximise(&mut StepObjective { samples: self, from, steps: &steps }, &problem)?;
         Ok((from * steps.map(&found.parameters), found.value))
     }

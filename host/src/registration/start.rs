@@ -66,7 +66,7 @@ fn turned(from: &'static str, rotation: DMat3, [fixed, moving]: [DVec3; 2]) -> S
 }
 
 /// Returns rotations that are spread evenly: in 2-D by angle, in 3-D on a super-Fibonacci spiral (Alexa 2022).
-fn rotations(dimension: Dimension) -> Vec<DMat3> {
+pub fn rotations(dimension: Dimension) -> Vec<DMat3> {
     if dimension == Dimension::Two {
         let angle = |n: usize| TAU * n as f64 / PLANE_ROTATIONS as f64;
         return (0..PLANE_ROTATIONS).map(|n| crate::transform::plane(angle(n))).collect();
