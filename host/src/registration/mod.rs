@@ -173,53 +173,41 @@ impl<'a> Case<'a> {
         }
         let cut_out = foregrounds.is_some_and(Foregrounds::cut_out);
         let retries = Retry::after(&found, &self.fixed.geometry, cut_out);
-        if let Some(first) = retries.first() {
-            self.observer.note(first.reason());
-        }
-        if retries.is_empty() {
-            return Ok(found);
-        }
+        let Some(first) = retries.first() else { return Ok(found) };
+        self.observer.note(first.reason());
+        let structures = foregrounds.map(Structures::of).transpose()?.flatten();
         // Small images agree well in many places of large ones.
         let judged = options.dof == Kind::Affine && found.elsewhere.is_none();
-        let structures = foregrounds.filter(|_| judged).map(Structures::of).transpose()?.flatten();
+        let judge = structures.as_ref().filter(|_| judged);
         let mut attempts = vec![found];
         for retry in &retries {
             if let Some(retried) = unless_fatal(self.retry(retry, options, foregrounds))? {
                 if retry.accepts(&retried, &attempts[0]) {
                     return Ok(retried);
                 }
-                if let Some(structures) = &structures {
+                if let Some(structures) = judge {
                     attempts.push(retried);
                     structures.keep_best(&mut attempts);
                 }
             }
         }
-        if let Some(structures) = &structures
+        if let Some(structures) = judge
             && let Some(found) = self.by_structures(&mut attempts, structures, options)?
         {
             return Ok(found);
         }
         let found = attempts.swap_remove(0);
-        if fails_place(&found) { self.or_by_headers(found, registered, options, foregrounds) } else { Ok(found) }
-    }
-
-    /// Replaces a failing result by one from the headers' alignment, unless volumes agree clearly less there: if the
-    /// images do not show how they lie on each other, the headers are all that is known.
-    fn or_by_headers(
-        &self,
-        found: Registration,
-        registered: &[Prepared; 2],
-        options: &Options,
-        foregrounds: Option<&Foregrounds>,
-    ) -> Result<Registration> {
-        let options = Options { init: Init::Header, ..options.clone() };
-        let Some(retried) = unless_fatal(self.run([registered, self.read], &options, foregrounds))? else {
+        if !fails_place(&found) {
             return Ok(found);
+        }
+        // If the images do not show how they lie on each other, the headers are all that is known.
+        let options = Options { init: Init::Header, ..options.clone() };
+        let retried = unless_fatal(self.run([registered, self.read], &options, foregrounds))?;
+        let stands = |retried: &Registration| {
+            let agrees_less = structures.is_some_and(|structures| structures.agree_less(retried, &found));
+            retried.doubts.iter().all(|doubt| !doubt.grave || doubt.check == Check::Place) && !agrees_less
         };
-        let structures = foregrounds.map(Structures::of).transpose()?.flatten();
-        let agrees_less = structures.is_some_and(|structures| structures.agree_less(&retried, &found));
-        let stands = retried.doubts.iter().all(|doubt| !doubt.grave || doubt.check == Check::Place);
-        Ok(if stands && !agrees_less { retried } else { found })
+        Ok(retried.filter(stands).unwrap_or(found))
     }
 
     /// Registers the pair `registered` and compares the pair `compared` at full resolution at the end. Either is the

@@ -79,7 +79,8 @@ fn is_certain(affine: &Registration, foregrounds: &Foregrounds) -> Result<bool> 
     if affine.place.is_some_and(by_place) {
         return Ok(true);
     }
-    let structures = Structures::of(foregrounds)?.filter(|_| affine.elsewhere.is_none());
+    // Small images agree well in many places of large ones.
+    let structures = if affine.elsewhere.is_none() { Structures::of(foregrounds)? } else { None };
     structures.map_or(Ok(false), |structures| structures.confirm(&affine.transform.to_affine()))
 }
 

@@ -5,18 +5,18 @@
 
 use super::binned::Ranged;
 use super::octants::Pose;
-use super::place::Foregrounds;
+use super::place::{Foregrounds, unless_empty};
 use super::poses::{LITTLE_AROUND, Pair, in_space};
 use super::retry::unless_fatal;
 use super::samples::{SAMPLES, Samples};
 use super::trust::is_clearly_more;
 use super::{Case, Init, Options, Registration, Started, start};
+use crate::Result;
 use crate::doubt::{Check, Doubt};
 use crate::error::Setting;
 use crate::plane::local_contrast::neighbourhood;
 use crate::plane::normalise::{self, REACH};
 use crate::transform::Dimension;
-use crate::{Error, Result};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 use std::iter;
@@ -48,16 +48,15 @@ impl<'a> Structures<'a> {
     /// Finds the structures of two volumes; `None` if one of them has none, and for 2-D images.
     ///
     /// # Errors
-    /// [`Error::Stopped`]
+    /// [`Error::Stopped`](crate::Error::Stopped)
     pub fn of(foregrounds: &'a Foregrounds) -> Result<Option<Self>> {
         if foregrounds.image().geometry.is_flat() {
             return Ok(None);
         }
-        match (structures(Setting::Fixed, foregrounds, 0), structures(Setting::Moving, foregrounds, 1)) {
-            (Ok(fixed), Ok(moving)) => Ok(Some(Self { foregrounds, pair: Pair([fixed, moving]) })),
-            (Err(Error::Option { .. }), _) | (_, Err(Error::Option { .. })) => Ok(None),
-            (Err(error), _) | (_, Err(error)) => Err(error),
-        }
+        let (Pair([fixed, moving]), Pair(compared)) = (foregrounds.foreground(), foregrounds.local_contrast());
+        let fixed = unless_empty(structures(Setting::Fixed, fixed, &compared[0]))?;
+        let moving = unless_empty(structures(Setting::Moving, moving, &compared[1]))?;
+        Ok(fixed.zip(moving).map(|(fixed, moving)| Self { foregrounds, pair: Pair([fixed, moving]) }))
     }
 
     /// Whether volumes agree clearly less at one result than at another.
@@ -69,7 +68,7 @@ impl<'a> Structures<'a> {
     /// optima.
     ///
     /// # Errors
-    /// [`Error::Stopped`]
+    /// [`Error::Stopped`](crate::Error::Stopped)
     pub fn confirm(&self, to: &DAffine3) -> Result<bool> {
         Ok(self.lead(to, &self.optima(to)?)? >= OPTIMUM_LEAD)
     }
@@ -184,10 +183,8 @@ impl Case<'_> {
     }
 }
 
-/// Returns the local contrast of image `n` of both in wide neighbourhoods, where it is compared.
-fn structures(which: Setting, foregrounds: &Foregrounds, n: usize) -> Result<Ranged> {
-    let (image, _) = &foregrounds.foreground().0[n];
-    let (compared, _) = &foregrounds.local_contrast().0[n];
+/// Returns the local contrast of an image, NaN in the background, in wide neighbourhoods, where `compared` is not NaN.
+fn structures(which: Setting, (image, _): &Ranged, (compared, _): &Ranged) -> Result<Ranged> {
     let is_foreground: Vec<bool> = image.voxels.iter().map(|voxel| !voxel.is_nan()).collect();
     let filled = image.with(|n| if is_foreground[n] { image.voxels[n] } else { 0.0 });
     let wide = normalise::locally(&filled, &is_foreground, WIDER * neighbourhood(&image.geometry), which)?;

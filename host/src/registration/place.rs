@@ -89,19 +89,17 @@ impl Foregrounds {
     /// # Errors
     /// [`Error::Stopped`]
     pub fn of([fixed, moving]: [&Prepared; 2], [a, b]: [&[Cow<Volume>]; 2]) -> Result<Option<Self>> {
-        match rayon::join(|| foreground(Setting::Fixed, fixed, a), || foreground(Setting::Moving, moving, b)) {
-            (Ok(fixed_foreground), Ok(moving_foreground)) => {
-                let side = longer_side(&moving.image.geometry);
-                let both = |(fixed, moving)| Pair([fixed, moving]);
-                let wide_contrast = fixed_foreground.wide_contrast.zip(moving_foreground.wide_contrast).map(both);
-                let local_contrast = both((fixed_foreground.local_contrast, moving_foreground.local_contrast));
-                let foreground = both((fixed_foreground.intensities, moving_foreground.intensities));
-                let inner = fixed_foreground.inner.zip(moving_foreground.inner).map(both);
-                Ok(Some(Self { local_contrast, wide_contrast, foreground, inner, side }))
-            }
-            (Err(Error::Option { .. }), _) | (_, Err(Error::Option { .. })) => Ok(None),
-            (Err(error), _) | (_, Err(error)) => Err(error),
-        }
+        let side = longer_side(&moving.image.geometry);
+        let (fixed, moving) =
+            rayon::join(|| foreground(Setting::Fixed, fixed, a), || foreground(Setting::Moving, moving, b));
+        let both = |(fixed, moving)| Pair([fixed, moving]);
+        Ok(unless_empty(fixed)?.zip(unless_empty(moving)?).map(|(fixed, moving)| Self {
+            local_contrast: both((fixed.local_contrast, moving.local_contrast)),
+            wide_contrast: fixed.wide_contrast.zip(moving.wide_contrast).map(both),
+            foreground: both((fixed.intensities, moving.intensities)),
+            inner: fixed.inner.zip(moving.inner).map(both),
+            side,
+        }))
     }
 
     /// Compares the images at a map of fixed points to moving points, LPS mm, with the poses around.
@@ -164,11 +162,8 @@ impl Foregrounds {
     /// [`Error::Stopped`]
     pub fn local_contrast_with(&self, moving: &Prepared) -> Result<Option<Pair>> {
         let Pair([fixed, _]) = &self.local_contrast;
-        match foreground(Setting::Moving, moving, &[]) {
-            Ok(moving) => Ok(Some(Pair([fixed.clone(), moving.local_contrast]))),
-            Err(Error::Option { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let moving = unless_empty(foreground(Setting::Moving, moving, &[]))?;
+        Ok(moving.map(|moving| Pair([fixed.clone(), moving.local_contrast])))
     }
 
     /// Returns the mutual information of the fixed image's local contrast and that of another moving image, at the
@@ -245,6 +240,17 @@ impl Foregrounds {
         let (map, times) = mirrored(&self.intensities().0, &self.local_contrast.0, to, MIRRORED)?;
         let better = times >= MIRRORED && self.local_contrast.pose_information(&map, self.side).lead() >= CONTRAST_LEAD;
         Ok(better.then_some(times))
+    }
+}
+
+/// Turns the error of an image in which there is nothing to compare into `None`.
+///
+/// # Errors
+/// All others.
+pub fn unless_empty<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Err(Error::Option { .. }) => Ok(None),
+        other => other.map(Some),
     }
 }
 
