@@ -2,7 +2,7 @@
 
 use super::{Elsewhere, Place};
 use crate::Volume;
-use crate::doubt::Doubt;
+use crate::doubt::{Check, Doubt};
 use crate::image::{Intensities, Range};
 use crate::metric::Evaluation;
 use crate::optimizer::Stopped;
@@ -57,6 +57,11 @@ impl Registration {
     /// Whether no doubt is grave.
     pub fn trusted(&self) -> bool {
         !self.doubts.iter().any(|doubt| doubt.grave)
+    }
+
+    /// Whether all grave doubts are from these checks.
+    pub(crate) fn fails_at_most(&self, checks: &[Check]) -> bool {
+        self.doubts.iter().all(|doubt| !doubt.grave || checks.contains(&doubt.check))
     }
 }
 

@@ -191,12 +191,10 @@ impl<'a> Case<'a> {
                 }
             }
         }
-        if let Some(structures) = judge
-            && let Some(found) = self.by_structures(&mut attempts, structures, options)?
-        {
-            return Ok(found);
-        }
-        let found = attempts.swap_remove(0);
+        let found = match judge {
+            Some(structures) => self.by_structures(attempts, structures, options)?,
+            None => attempts.swap_remove(0),
+        };
         if !fails_place(&found) {
             return Ok(found);
         }
@@ -205,7 +203,7 @@ impl<'a> Case<'a> {
         let retried = unless_fatal(self.run([registered, self.read], &options, foregrounds))?;
         let stands = |retried: &Registration| {
             let agrees_less = structures.is_some_and(|structures| structures.agree_less(retried, &found));
-            retried.doubts.iter().all(|doubt| !doubt.grave || doubt.check == Check::Place) && !agrees_less
+            retried.fails_at_most(&[Check::Place]) && !agrees_less
         };
         Ok(retried.filter(stands).unwrap_or(found))
     }

@@ -37,6 +37,8 @@ const FINE_STEPS: (f64, f64) = (1.0, 0.1);
 const SAME: f64 = 0.5 * SHIFTS[0];
 /// A result stands if its optimum agrees this many times better than any other.
 const OPTIMUM_LEAD: f64 = 1.5;
+/// The checks that say that images agree as well at other poses.
+const OF_POSE: [Check; 2] = [Check::Place, Check::Rival];
 
 /// Local contrast of two volumes in wide neighbourhoods.
 pub struct Structures<'a> {
@@ -142,30 +144,36 @@ impl<'a> Structures<'a> {
 
 impl Case<'_> {
     /// Registers two volumes from the best optimum of their structures, around the best of several results that failed.
-    /// Then returns the result at which they agree best, without its doubts, if nothing speaks against it but that they
-    /// agree as well at other poses, and the optima show that they do not.
+    /// Then returns the result at which they agree best. It passes if nothing speaks against it but that they agree as
+    /// well at other poses, and the optima show that they do not. Otherwise, what else speaks against the first result,
+    /// such as that it is mirrored, speaks against this one, too.
     pub fn by_structures(
         &self,
-        attempts: &mut Vec<Registration>,
+        mut attempts: Vec<Registration>,
         structures: &Structures,
         options: &Options,
-    ) -> Result<Option<Registration>> {
-        let first = &attempts[structures.best(attempts)];
+    ) -> Result<Registration> {
+        let first = &attempts[structures.best(&attempts)];
         let optima = structures.optima(&first.transform.to_affine())?;
         attempts.extend(self.starting_at_best(&optima, structures, options)?);
-        let best = structures.best(attempts);
-        let is_of_pose = |doubt: &Doubt| matches!(doubt.check, Check::Place | Check::Rival);
-        let only_pose = attempts[best].doubts.iter().all(|doubt| !doubt.grave || is_of_pose(doubt));
-        let lead = structures.lead(&attempts[best].transform.to_affine(), &optima)?;
-        if !only_pose || lead < OPTIMUM_LEAD {
-            return Ok(None);
+        let of_first = attempts[0].doubts.clone();
+        let mut found = attempts.swap_remove(structures.best(&attempts));
+        let lead = structures.lead(&found.transform.to_affine(), &optima)?;
+        if found.fails_at_most(&OF_POSE) && lead >= OPTIMUM_LEAD {
+            found.doubts.retain(|doubt| !OF_POSE.contains(&doubt.check));
+        } else {
+            let is_new = |doubt: &Doubt| found.doubts.iter().all(|own| own.check != doubt.check);
+            let others =
+                of_first.into_iter().filter(|doubt| doubt.grave && doubt.check != Check::Place && is_new(doubt));
+            found.doubts.extend(others.collect::<Vec<_>>());
+            if found.trusted() {
+                found.doubts.push(other_optimum_doubt(lead));
+            }
         }
-        let mut found = attempts.swap_remove(best);
-        found.doubts.retain(|doubt| !is_of_pose(doubt));
         if let Some(place) = &mut found.place {
             place.optima = Some(lead);
         }
-        Ok(Some(found))
+        Ok(found)
     }
 
     /// Registers two volumes from the best of several optima.
@@ -181,6 +189,15 @@ impl Case<'_> {
         let found = unless_fatal(self.run([self.read; 2], &options, Some(structures.foregrounds)))?;
         Ok(found.map(|found| Registration { started: Started { from: "structures", ..found.started }, ..found }))
     }
+}
+
+/// Returns a doubt about a result whose optimum has `lead` times the information of another one.
+fn other_optimum_doubt(lead: f64) -> Doubt {
+    let text = format!(
+        "the images match about as well at another position or rotation (ratio of mutual information here to there: local \
+         contrast in wide neighbourhoods {lead:.1})"
+    );
+    Doubt::grave(Check::Rival, text)
 }
 
 /// Returns the local contrast of an image, NaN in the background, in wide neighbourhoods, where `compared` is not NaN.
