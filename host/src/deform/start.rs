@@ -186,8 +186,7 @@ fn registered(kind: Kind, images: [&Prepared; 2], chosen: Chosen, observer: &dyn
 /// and local contrast still agree better there than at any place around. People's chests, for instance, differ by more
 /// than an affine map can correct, but from such a place a flow has less far to go.
 fn is_usable_as_start(found: &Registration) -> bool {
-    let in_doubt = found.doubts.iter().filter(|doubt| doubt.grave).all(|doubt| doubt.check == Check::Place);
-    in_doubt && found.place.is_some_and(registration::both_exceed_surroundings)
+    found.fails_at_most(&[Check::Place]) && found.place.is_some_and(registration::both_exceed_surroundings)
 }
 
 #[cfg(test)]

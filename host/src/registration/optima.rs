@@ -7,7 +7,7 @@ use super::binned::Ranged;
 use super::octants::Pose;
 use super::place::{Foregrounds, unless_empty};
 use super::poses::{LITTLE_AROUND, Pair, in_space};
-use super::retry::unless_fatal;
+use super::retry::{fails_check, unless_fatal};
 use super::samples::{SAMPLES, Samples};
 use super::trust::is_clearly_more;
 use super::{Case, Init, Options, Registration, Started, start};
@@ -153,19 +153,17 @@ impl Case<'_> {
         structures: &Structures,
         options: &Options,
     ) -> Result<Registration> {
-        let first = &attempts[structures.best(&attempts)];
-        let optima = structures.optima(&first.transform.to_affine())?;
+        let best = &attempts[structures.best(&attempts)];
+        let optima = structures.optima(&best.transform.to_affine())?;
         attempts.extend(self.starting_at_best(&optima, structures, options)?);
-        let of_first = attempts[0].doubts.clone();
+        let mut of_first = attempts[0].doubts.clone();
         let mut found = attempts.swap_remove(structures.best(&attempts));
         let lead = structures.lead(&found.transform.to_affine(), &optima)?;
         if found.fails_at_most(&OF_POSE) && lead >= OPTIMUM_LEAD {
             found.doubts.retain(|doubt| !OF_POSE.contains(&doubt.check));
         } else {
-            let is_new = |doubt: &Doubt| found.doubts.iter().all(|own| own.check != doubt.check);
-            let others =
-                of_first.into_iter().filter(|doubt| doubt.grave && doubt.check != Check::Place && is_new(doubt));
-            found.doubts.extend(others.collect::<Vec<_>>());
+            of_first.retain(|doubt| doubt.grave && doubt.check != Check::Place && !fails_check(&found, doubt.check));
+            found.doubts.extend(of_first);
             if found.trusted() {
                 found.doubts.push(other_optimum_doubt(lead));
             }

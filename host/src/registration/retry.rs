@@ -31,7 +31,8 @@ pub fn fails_place(found: &Registration) -> bool {
     fails_check(found, Check::Place)
 }
 
-fn fails_check(found: &Registration, check: Check) -> bool {
+/// Whether the result failed a check.
+pub fn fails_check(found: &Registration, check: Check) -> bool {
     found.doubts.iter().any(|doubt| doubt.grave && doubt.check == check)
 }
 
