@@ -1,9 +1,8 @@
-//! Measures how well local contrast agrees through a candidate field, and decides by that whether the images account
-//! for it, as is required of the finished field: see `bending`.
+//! Measures how well local contrast agrees through a candidate field.
 
 use super::levels::Level;
-use super::place::{bending_of, foregrounds, images_for_checks, moved};
-use super::{doubts, vectors};
+use super::place::{foregrounds, images_for_checks, moved};
+use super::vectors;
 use crate::Result;
 use crate::backend::cpu;
 use crate::image::{Geometry, Intensities, Prepared};
@@ -16,8 +15,6 @@ pub struct ContrastCheck<'a> {
     images: [Prepared<'a>; 2],
     foregrounds: Foregrounds,
     start: DAffine3,
-    /// The mutual information through the start, nats beyond chance.
-    at_start: f64,
 }
 
 impl<'a> ContrastCheck<'a> {
@@ -28,8 +25,7 @@ impl<'a> ContrastCheck<'a> {
     pub fn new(levels: &'a [Level], start: &DAffine3, intensities: [Intensities; 2]) -> Result<Option<Self>> {
         let Some(images) = images_for_checks(levels, intensities) else { return Ok(None) };
         let Some(foregrounds) = foregrounds(&images, |point| start.transform_point3(point))? else { return Ok(None) };
-        let at_start = foregrounds.here(&DAffine3::IDENTITY);
-        Ok(Some(Self { images, foregrounds, start: *start, at_start }))
+        Ok(Some(Self { images, foregrounds, start: *start }))
     }
 
     /// Returns the local contrast of two volumes on their own grids: resampled through the start, that of the moving one
@@ -53,29 +49,15 @@ impl<'a> ContrastCheck<'a> {
         Ok(Field { geometry: *grid, vectors: flow.vectors(&maps)? })
     }
 
-    /// Measures the information through a field on a grid. Its planes are in voxels.
+    /// Measures the information through a field on a grid, nats beyond chance. Its planes are in voxels.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn through(&self, planes: &[f32], grid: &Geometry) -> Result<Through> {
+    pub fn through(&self, planes: &[f32], grid: &Geometry) -> Result<f64> {
         let field = self.composed(planes, grid)?;
         let map = field.map();
-        let nats = self.foregrounds.information(&moved(&self.images, |point| map.transform_point3(point))?)?;
-        Ok(Through { field, nats })
+        self.foregrounds.information(&moved(&self.images, |point| map.transform_point3(point))?)
     }
-
-    /// Returns whether a field could pass the checks of a finished field.
-    pub fn accounts_for(&self, Through { field, nats }: &Through) -> bool {
-        let bending = bending_of(&self.foregrounds, &field.map(), &self.start);
-        doubts::is_accounted_for([self.at_start, *nats], bending)
-    }
-}
-
-/// A field composed with the start.
-pub struct Through {
-    field: Field,
-    /// The mutual information through it, nats beyond chance.
-    pub nats: f64,
 }
 
 #[cfg(test)]
@@ -87,7 +69,7 @@ mod tests {
     use glam::DVec3;
 
     #[test]
-    fn what_leads_structures_onto_each_other_is_accounted_for_and_what_leads_them_apart_is_not() {
+    fn contrasts_say_more_through_what_leads_structures_onto_each_other_and_less_through_what_leads_them_apart() {
         let geometry = Geometry::axis_aligned([40, 36, 32], DVec3::splat(2.0), DVec3::ZERO);
         let object =
             |x: f64, y: f64, z: f64| 50.0 + 20.0 * ((0.9 * x).sin() + (0.8 * y).cos() + (0.7 * z + 0.2 * x).sin());
@@ -103,10 +85,9 @@ mod tests {
         let prepared = options.prepare(&fixed, &moving).unwrap();
         let levels = levels::levels(&prepared, &[2.0], &Silent).unwrap();
         let intensities = prepared[0].each_ref().map(|image| image.intensities);
-        let accounts = |start: f64, planes: &[f32]| {
+        let nats = |start: f64, planes: &[f32]| {
             let start = DAffine3::from_translation(DVec3::new(start, 0.0, 0.0));
-            let check = ContrastCheck::new(&levels, &start, intensities).unwrap().unwrap();
-            check.accounts_for(&check.through(planes, &geometry).unwrap())
+            ContrastCheck::new(&levels, &start, intensities).unwrap().unwrap().through(planes, &geometry).unwrap()
         };
         let number = geometry.voxels();
         let along = |by: fn(f32) -> f32| {
@@ -114,9 +95,11 @@ mod tests {
             (0..number).for_each(|n| planes[n] = by((n % 40) as f32));
             planes
         };
-        assert!(accounts(0.0, &along(|_| 2.0)), "it leads to where the images agree");
-        assert!(accounts(4.0, &along(|_| 0.0)), "nothing is lost where nothing moves");
-        assert!(!accounts(4.0, &along(|_| 2.0)), "it leads away");
-        assert!(!accounts(4.0, &along(|x| (2.5 * x).sin() * 0.4)), "it bends for nothing");
+        let still = along(|_| 0.0);
+        for start in [0.0, 4.0] {
+            assert!(nats(start, &along(|x| (2.5 * x).sin() * 0.4)) < nats(start, &still), "it bends for nothing");
+        }
+        assert!(nats(0.0, &along(|_| 2.0)) > 2.0 * nats(0.0, &still), "it leads to where the images agree");
+        assert!(nats(4.0, &along(|_| 2.0)) < nats(4.0, &still) / 2.0, "it leads away");
     }
 }

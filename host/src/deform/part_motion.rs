@@ -31,7 +31,7 @@ impl PartMotion {
         let displaced = |octants: &Octants| octants.all.iter().any(|octant| octant.displaced_mm.is_some());
         let Some(octants) = images.octants(&course.start)?.filter(displaced) else { return Ok(None) };
         let field = field(course, &images, &octants.segments(images.fixed()));
-        let nats = check.through(&field.planes, &field.grid)?.nats;
+        let nats = check.through(&field.planes, &field.grid)?;
         Ok(Some(Self { octants, images, nats }))
     }
 

@@ -5,9 +5,8 @@ use super::flows::{self, Flows};
 use super::smoothing::Smoothing;
 use super::start::{StartCandidate, Support};
 use super::strategy::Strategy;
-use super::trials::BendingCheck;
 use super::{Compared, Deformation, LandmarkErrors, Landmarks, Level, Options, Seconds};
-use super::{doubts, finish, levels, memory, place, smallest, timed};
+use super::{doubts, finish, levels, memory, place, timed};
 use crate::backend::{Backend, Flow, cpu};
 use crate::doubt::Check;
 use crate::image::{Intensities, Range, StoredImage};
@@ -22,8 +21,8 @@ use std::slice;
 struct Attempt<'a> {
     /// One start, or two from which the better one is chosen.
     starts: &'a [StartCandidate],
-    /// What must account for a candidate field.
-    bending_check: BendingCheck,
+    /// The smoothing of the coarse levels, if it is not to be chosen.
+    smoothing: Option<Smoothing>,
 }
 
 /// The levels, and the stored images, fixed and moving, of each level's channels.
@@ -45,33 +44,50 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs the deformation through these levels. If the result suggests that another attempt may be better, makes a
-    /// second one, and returns the better of both.
+    /// Runs the deformation through these levels. If the result suggests that another attempt may be better, makes others,
+    /// and returns the best.
     pub fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds) -> Result<Deformation> {
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
         let levels = (levels, &*stored);
-        let found =
-            self.attempt(levels, Attempt { starts: self.starts, bending_check: BendingCheck::HeldOut }, seconds)?;
+        let (found, smoothing) = self.attempt(levels, Attempt { starts: self.starts, smoothing: None }, seconds)?;
         if self.options.symmetric {
             return Ok(found);
         }
-        let given = Smoothing::given(self.options, smallest(&self.fixed.geometry)).is_some();
-        if !given && (doubts::is_barely_accounted_for(&found) || doubts::parts_doubt(&found).is_some()) {
-            self.observer.note("local contrast hardly confirms this deformation: trying others");
-            let second = Attempt { starts: self.starts, bending_check: BendingCheck::LocalContrast };
-            let second = self.attempt(levels, second, seconds)?;
-            return Ok(if second.trusted() { second } else { found });
-        }
+        let found = self.stiffer(levels, found, smoothing, seconds)?;
         let unmatched = found.doubts.iter().any(|doubt| doubt.check == Check::Unmatched);
         let Some(starts) = self.untaken_start(levels, &found).filter(|_| unmatched) else { return Ok(found) };
         self.observer.note("a part of the images does not match: trying the other initial alignment");
-        let second = self.attempt(levels, Attempt { starts, bending_check: BendingCheck::HeldOut }, seconds)?;
+        let (second, _) = self.attempt(levels, Attempt { starts, smoothing: None }, seconds)?;
         let share = |made: &Deformation| made.unmatched.map_or(0.0, |of| of.share);
         let better = share(&second) < share(&found)
             && second.values[1] > found.values[1]
             && doubts::net_information(&second) > doubts::net_information(&found);
         Ok(if better && second.trusted() { second } else { found })
+    }
+
+    /// Makes stiffer fields from the start of `found` until one is clearly accounted for. Returns the one with the most
+    /// information less bending of those that pass their checks, or `found` if none does.
+    fn stiffer(
+        &self,
+        levels: Levels,
+        mut found: Deformation,
+        mut smoothing: Smoothing,
+        seconds: &mut Seconds,
+    ) -> Result<Deformation> {
+        let taken = |start: &&StartCandidate| start.linear.from == found.start.from;
+        let starts = self.starts.iter().find(taken).map_or(self.starts, slice::from_ref);
+        let mut barely = doubts::is_barely_accounted_for(&found);
+        while let Some(stiffer) = smoothing.stiffer().filter(|_| barely) {
+            self.observer.note("local contrast hardly confirms this deformation: trying a stiffer one");
+            let (next, _) = self.attempt(levels, Attempt { starts, smoothing: Some(stiffer) }, seconds)?;
+            (barely, smoothing) = (doubts::is_barely_accounted_for(&next), stiffer);
+            let better = !found.trusted() || doubts::net_information(&next) > doubts::net_information(&found);
+            if better && next.trusted() {
+                found = next;
+            }
+        }
+        Ok(found)
     }
 
     /// Returns the start that was not taken, if a registration that passed its checks is one of two starts, and the
@@ -92,8 +108,8 @@ impl Run<'_> {
         Course { levels, stored, start, intensities, middle, options, compared, observer, backend }
     }
 
-    /// Makes an attempt, and checks its result.
-    fn attempt(&self, levels: Levels, attempt: Attempt, seconds: &mut Seconds) -> Result<Deformation> {
+    /// Makes an attempt, and checks its result. Also returns the smoothing of the coarse levels.
+    fn attempt(&self, levels: Levels, attempt: Attempt, seconds: &mut Seconds) -> Result<(Deformation, Smoothing)> {
         let (candidate, course, strategy) = &timed(&mut seconds.flow, || self.best_start(levels, attempt))?;
         let mut flow = Flows::new(self.backend, course.middle)?;
         let level_results = timed(&mut seconds.flow, || strategy.run(course, &mut flow))?;
@@ -119,7 +135,7 @@ impl Run<'_> {
             place_passes,
         );
         let part_doubt = || made.displaced.map(doubts::displaced_doubt).or_else(|| doubts::parts_doubt(&made));
-        Ok(Deformation {
+        let made = Deformation {
             intensities: self.intensities,
             compared: self.compared,
             doubts: [
@@ -142,14 +158,15 @@ impl Run<'_> {
             values: level_results.last().map_or([0.0; 2], Level::ends),
             levels: level_results,
             ..made
-        })
+        };
+        Ok((made, strategy.smoothing))
     }
 
     /// Returns the start from which the images agree best, with its course and the strategy for it.
     fn best_start<'s>(
         &'s self,
         levels: Levels<'s>,
-        Attempt { starts, bending_check }: Attempt<'s>,
+        Attempt { starts, smoothing }: Attempt<'s>,
     ) -> Result<(&'s StartCandidate, Course<'s>, Strategy)> {
         // After a registration that passed its checks, the second start is tried only if it may lead to another result.
         let passed = starts[0].support == Support::PassedChecks;
@@ -163,7 +180,7 @@ impl Run<'_> {
             }
             let strategy = Strategy::choose(
                 &course,
-                bending_check,
+                smoothing,
                 alone && strategies.is_empty(),
                 known.map(|(.., strategy)| strategy),
             )?;

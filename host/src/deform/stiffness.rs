@@ -4,15 +4,9 @@
 //! has not seen: on a finer level than the one it was made on, and in held-out voxels. So the coarse levels are climbed
 //! again and again, from stiff to soft.
 
-use super::smoothing::{SOFTEST, Smoothing};
+use super::smoothing::{RATIO, SOFTEST, Smoothing, TRIED};
 use super::trials::{TrialResult, Trials};
 use crate::Result;
-
-/// The sigma of a field that is tried over that of the next one.
-const RATIO: f64 = std::f64::consts::SQRT_2;
-
-/// The number of fields that are tried; the first has a sigma of 2.6 voxels.
-const TRIED: i32 = 7;
 
 /// Trials end after so many fields in a row that are worse than a stiffer one.
 pub const WORSE: usize = 2;

@@ -9,7 +9,7 @@ use super::part_motion::PartMotion;
 use super::searched::Searched;
 use super::smoothing::Smoothing;
 use super::stiffness;
-use super::trials::{BendingCheck, TrialResult, Trials};
+use super::trials::{TrialResult, Trials};
 use crate::Result;
 use glam::DAffine3;
 
@@ -38,12 +38,13 @@ struct Found {
 type Plain = (Smoothing, TrialResult);
 
 impl Strategy {
-    /// Finds the strategy for a course. `alone` says that no other one will be compared with it, so that its value may
-    /// be left out. `known` is the strategy from another start.
-    pub fn choose(course: &Course, bending_check: BendingCheck, alone: bool, known: Option<&Self>) -> Result<Self> {
+    /// Finds the strategy for a course. The `smoothing` of the coarse levels is chosen if there is none. `alone` says that
+    /// no other strategy will be compared with it, so that its value may be left out. `known` is the strategy from another
+    /// start.
+    pub fn choose(course: &Course, smoothing: Option<Smoothing>, alone: bool, known: Option<&Self>) -> Result<Self> {
         // How stiff the field should be hardly depends on where the two flows meet, so a known smoothing is kept.
         let same = || known.filter(|_| course.middle.is_some()).map(|strategy| strategy.smoothing);
-        let given = Smoothing::given(course.options, course.finest_mm()).or_else(same);
+        let given = smoothing.or_else(|| Smoothing::given(course.options, course.finest_mm())).or_else(same);
         // With a single level there is no search: the flow begins at 0.
         let searches = course.finest() > 0;
         if let (Some(given), false, true) = (given, searches, alone) {
@@ -53,7 +54,7 @@ impl Strategy {
         let search = || searches.then(|| course.searched()).transpose();
         let (searched, contrast_check) = rayon::join(search, || contrast_check(course));
         let (searched, contrast_check) = (searched?, contrast_check?);
-        let mut trials = Trials::new(course, bending_check, contrast_check.as_ref());
+        let mut trials = Trials::new(course, contrast_check.as_ref());
         let check = contrast_check.as_ref().filter(|_| searches);
         let mut part_motion = Ok(None);
         // The CPU finds the motion of parts while trials run.

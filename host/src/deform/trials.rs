@@ -40,15 +40,6 @@ impl TrialResult {
     }
 }
 
-/// What must account for how a field bends space: see [`bending`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BendingCheck {
-    /// The information over the held-out half.
-    HeldOut,
-    /// The mutual information of local contrast, as is required of the finished field.
-    LocalContrast,
-}
-
 /// Runs trials from one start.
 pub struct Trials<'a> {
     climber: Climber<'a>,
@@ -70,15 +61,10 @@ struct Trial<'s> {
 type Key = (Smoothing, bool);
 
 impl<'a> Trials<'a> {
-    /// Prepares trials, in which `bending_check` says what must account for a field. Symmetric mode needs no
-    /// `contrast_check`.
-    pub fn new(
-        course: &'a Course<'a>,
-        bending_check: BendingCheck,
-        contrast_check: Option<&'a ContrastCheck<'a>>,
-    ) -> Self {
+    /// Prepares trials. Symmetric mode needs no `contrast_check`.
+    pub fn new(course: &'a Course<'a>, contrast_check: Option<&'a ContrastCheck<'a>>) -> Self {
         let judge = Judge { course, flow: None, start: None };
-        Self { climber: Climber { course, contrast_check, bending_check }, judge, fields: Vec::new() }
+        Self { climber: Climber { course, contrast_check }, judge, fields: Vec::new() }
     }
 
     /// Returns the course that trials run on.
@@ -157,7 +143,7 @@ impl<'a> Trials<'a> {
 
     /// Returns the field of an earlier trial of the coarse levels, composed with the start; `None` in symmetric mode.
     pub fn composed(&mut self, smoothing: Smoothing, searched: bool) -> Result<Option<transform::Field>> {
-        let Climber { course, contrast_check, .. } = self.climber;
+        let Climber { course, contrast_check } = self.climber;
         let field = contrast_check.zip(field_of(&mut self.fields, (smoothing, searched)));
         field.map(|(check, field)| check.composed(&field.planes, course.grid(field.level))).transpose()
     }
@@ -235,11 +221,7 @@ impl<'a> Judge<'a> {
         let (flow, start) = self.flow_and_start()?;
         flow.take(&field.planes, from.size, levels::between(from, to))?;
         let nats = held_out_nats(course, flow)?;
-        Ok(TrialResult {
-            nats,
-            contrast_nats: field.contrast_nats,
-            accounted_for: field.accounted_for.unwrap_or(nats - start > field.bending),
-        })
+        Ok(TrialResult { nats, contrast_nats: field.contrast_nats, accounted_for: nats - start > field.bending })
     }
 
     /// Returns the flow on the finest level, and the information over the held-out half at the start, nats per voxel. A
@@ -266,8 +248,6 @@ struct Field {
     bending: f64,
     /// The mutual information of local contrast through it, nats beyond chance, if it was measured.
     contrast_nats: Option<f64>,
-    /// Whether the [`ContrastCheck`] says that it is accounted for, if that is to decide.
-    accounted_for: Option<bool>,
 }
 
 /// Climbs the fields of single flows.
@@ -275,7 +255,6 @@ struct Climber<'a> {
     course: &'a Course<'a>,
     /// `None` in symmetric mode, and if too little of the images is foreground.
     contrast_check: Option<&'a ContrastCheck<'a>>,
-    bending_check: BendingCheck,
 }
 
 impl Climber<'_> {
@@ -285,8 +264,8 @@ impl Climber<'_> {
         let level = trial.last;
         let planes = run_trial(self.course, trial)?.field()?;
         let bending = bending::of_planes(&planes, self.course.grid(level).size);
-        let mut field = Field { planes, level, bending, contrast_nats: None, accounted_for: None };
-        if self.contrast_decides() || trial.searched.is_some() || level >= self.course.coarse() {
+        let mut field = Field { planes, level, bending, contrast_nats: None };
+        if trial.searched.is_some() || level >= self.course.coarse() {
             self.measure(&mut field)?;
         }
         Ok(field)
@@ -295,14 +274,8 @@ impl Climber<'_> {
     /// Measures local contrast through a field, unless it was measured.
     fn measure(&self, field: &mut Field) -> Result<()> {
         let Some(check) = self.contrast_check.filter(|_| field.contrast_nats.is_none()) else { return Ok(()) };
-        let through = check.through(&field.planes, self.course.grid(field.level))?;
-        field.contrast_nats = Some(through.nats);
-        field.accounted_for = self.contrast_decides().then(|| check.accounts_for(&through));
+        field.contrast_nats = Some(check.through(&field.planes, self.course.grid(field.level))?);
         Ok(())
-    }
-
-    fn contrast_decides(&self) -> bool {
-        self.bending_check == BendingCheck::LocalContrast
     }
 }
 
