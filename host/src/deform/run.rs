@@ -6,7 +6,7 @@ use super::smoothing::Smoothing;
 use super::start::{StartCandidate, Support};
 use super::strategy::Strategy;
 use super::{Compared, Deformation, LandmarkErrors, Landmarks, Level, Options, Seconds};
-use super::{doubts, finish, levels, memory, place, timed};
+use super::{doubts, finish, levels, memory, place, stiffness, timed};
 use crate::backend::{Backend, Flow, cpu};
 use crate::doubt::Check;
 use crate::image::{Intensities, Range, StoredImage};
@@ -78,7 +78,7 @@ impl Run<'_> {
         let taken = |start: &&StartCandidate| start.linear.from == found.start.from;
         let starts = self.starts.iter().find(taken).map_or(self.starts, slice::from_ref);
         let mut barely = doubts::is_barely_accounted_for(&found);
-        while let Some(stiffer) = smoothing.stiffer().filter(|_| barely) {
+        while let Some(stiffer) = stiffness::stiffer(smoothing).filter(|_| barely) {
             self.observer.note("local contrast hardly confirms this deformation: trying a stiffer one");
             let (next, _) = self.attempt(levels, Attempt { starts, smoothing: Some(stiffer) }, seconds)?;
             (barely, smoothing) = (doubts::is_barely_accounted_for(&next), stiffer);

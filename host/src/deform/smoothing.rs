@@ -8,12 +8,6 @@ const WINDOW: f64 = 3.0;
 /// The sigma of the softest field, voxels: a Gaussian narrower than a third of a voxel does not smooth.
 pub const SOFTEST: f64 = 0.32;
 
-/// The sigma of a field that is tried over that of the next softer one.
-pub const RATIO: f64 = std::f64::consts::SQRT_2;
-
-/// The number of fields that are tried; the stiffest has a sigma of 2.6 voxels.
-pub const TRIED: i32 = 7;
-
 /// How the update field and the displacement field are smoothed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Smoothing {
@@ -35,15 +29,6 @@ impl Smoothing {
         Some(Self::Given { smooth_mm, finest_mm })
     }
 
-    /// Returns the next stiffer of the fields that are tried; `None` for the stiffest, and if the user gave the smoothing.
-    pub fn stiffer(self) -> Option<Self> {
-        let Self::Found(voxels) = self else { return None };
-        // `f64::powi` may differ in its last digit from build to build.
-        let stiffest = SOFTEST * libm::pow(RATIO, f64::from(TRIED - 1));
-        // Half a step less is allowed, because of round-off.
-        (voxels * RATIO.sqrt() < stiffest).then_some(Self::Found(RATIO * voxels))
-    }
-
     /// Returns the smoothing of the finer levels, given that of the coarse ones. The softest field keeps its sigma in
     /// voxels, because anatomy then differs on all scales. The stiffer the field, the closer its sigma stays to the
     /// same number of mm. A smoothing that the user gave is kept.
@@ -60,18 +45,5 @@ impl Smoothing {
             Self::Given { smooth_mm, finest_mm } => smooth_mm.map(|smooth| smooth * mm / finest_mm),
             Self::Found(voxels) => [WINDOW * voxels * mm, voxels * mm],
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::iter::successors;
-
-    #[test]
-    fn stiffer_fields_end_with_the_stiffest_that_is_tried() {
-        let all: Vec<_> = successors(Some(Smoothing::Found(SOFTEST)), |field| field.stiffer()).collect();
-        assert_eq!(all.len(), TRIED as usize, "{all:?}");
-        assert_eq!(Smoothing::Given { smooth_mm: [3.0, 1.0], finest_mm: 1.0 }.stiffer(), None);
     }
 }

@@ -4,9 +4,15 @@
 //! has not seen: on a finer level than the one it was made on, and in held-out voxels. So the coarse levels are climbed
 //! again and again, from stiff to soft.
 
-use super::smoothing::{RATIO, SOFTEST, Smoothing, TRIED};
+use super::smoothing::{SOFTEST, Smoothing};
 use super::trials::{TrialResult, Trials};
 use crate::Result;
+
+/// The sigma of a field that is tried over that of the next one.
+const RATIO: f64 = std::f64::consts::SQRT_2;
+
+/// The number of fields that are tried; the first has a sigma of 2.6 voxels.
+const TRIED: i32 = 7;
 
 /// Trials end after so many fields in a row that are worse than a stiffer one.
 pub const WORSE: usize = 2;
@@ -73,6 +79,13 @@ pub fn from_searched(
     Ok(best)
 }
 
+/// Returns the next stiffer of the fields that are tried; `None` for the stiffest, and if the user gave the smoothing.
+pub fn stiffer(than: Smoothing) -> Option<Smoothing> {
+    let Smoothing::Found(voxels) = than else { return None };
+    let with_own = fields(RATIO * voxels);
+    with_own.first().copied().filter(|&first| first != than)
+}
+
 /// Returns the fields that are tried, stiff to soft, beginning at a sigma of `from` voxels.
 fn fields(from: f64) -> Vec<Smoothing> {
     // `f64::powi` may differ in its last digit from build to build.
@@ -84,6 +97,7 @@ fn fields(from: f64) -> Vec<Smoothing> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::iter::successors;
 
     /// Returns what is found for a field of twice the softest sigma, if climbing reaches 1 nat and trials with this and
     /// softer fields reach `nats`; and how many fields were tried.
@@ -98,6 +112,15 @@ mod tests {
         };
         let found = from_searched(all[0], softer, at_once, tried).unwrap();
         (found.map(|(smoothing, _)| smoothing), number)
+    }
+
+    #[test]
+    fn stiffer_fields_end_with_the_stiffest_that_is_tried() {
+        let mut all: Vec<_> = successors(Some(Smoothing::Found(SOFTEST)), |&field| stiffer(field)).collect();
+        all.reverse();
+        assert_eq!(all, fields(f64::INFINITY));
+        assert_eq!(all.len(), TRIED as usize);
+        assert_eq!(stiffer(Smoothing::Given { smooth_mm: [3.0, 1.0], finest_mm: 1.0 }), None);
     }
 
     #[test]
