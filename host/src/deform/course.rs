@@ -44,6 +44,7 @@ pub enum Before<'a> {
 }
 
 /// The levels of a flow from one start, and all that it needs to climb them.
+#[derive(Clone, Copy)]
 pub struct Course<'a> {
     pub levels: &'a [levels::Level<'a>],
     /// The stored images, fixed and moving, of each level's channels.

@@ -1,12 +1,11 @@
 //! The checks of a deformation, and the doubts that they raise.
 
 use super::start::Support;
-use super::{Consistency, Deformation, Level};
+use super::{Deformation, LandmarkErrors};
 use crate::doubt::{Check, Doubt};
 use crate::error::message;
-use crate::image::Geometry;
 use crate::registration::{
-    Displaced, LITTLE_INFORMATION, Place, Unmatched, is_clearly_more, linear_place_doubt, place_doubts,
+    Displaced, LITTLE_INFORMATION, Place, Unmatched, is_clearly_more, linear_place_doubt, overlap_doubt, place_doubts,
     unconfirmed_place_doubt,
 };
 
@@ -29,9 +28,24 @@ const CLEAR_GAIN: f64 = 1.5;
 /// them), and above which it is a grave one (it is misplaced).
 const UNMATCHED: [f64; 2] = [0.05, 0.1];
 
+/// Returns the doubts about a deformation. `support` is what supports its start.
+pub fn all(made: &Deformation, support: Support) -> Vec<Doubt> {
+    let place = made.place.map(|place| deformed_place_doubts(place, made.linear_place, support));
+    let place_passes = place.as_ref().is_some_and(Vec::is_empty);
+    let parts = || made.displaced.map(displaced_doubt).or_else(|| parts_doubt(made));
+    let single = [
+        overlap_doubt(made.overlap),
+        made.landmarks.as_ref().and_then(LandmarkErrors::doubt),
+        made.unmatched.and_then(unmatched_doubt),
+        place_passes.then(parts).flatten(),
+    ];
+    let several = [field_doubts(made, place_passes), place.unwrap_or_default(), gain_doubts(made)];
+    several.into_iter().flatten().chain(single.into_iter().flatten()).collect()
+}
+
 /// Returns a doubt if the local contrast of a part of volumes has hardly any mutual information with what the field
 /// places on it.
-pub fn unmatched_doubt(Unmatched { share, middle_mm }: Unmatched) -> Option<Doubt> {
+fn unmatched_doubt(Unmatched { share, middle_mm }: Unmatched) -> Option<Doubt> {
     let [x, y, z] = middle_mm?;
     let text = format!(
         "{:.0} % of the foreground does not match what lies on it, around ({x:.0}, {y:.0}, {z:.0}) mm LPS: look there, \
@@ -43,7 +57,7 @@ pub fn unmatched_doubt(Unmatched { share, middle_mm }: Unmatched) -> Option<Doub
 }
 
 /// Returns a doubt about a part that moved by itself, and that the field did not reach.
-pub fn displaced_doubt(part: Displaced) -> Doubt {
+fn displaced_doubt(part: Displaced) -> Doubt {
     let message = message!(
         "{part}: the field did not follow a part that moved by itself";
         "give landmarks in it by ", FixedPoints, " and ", MovingPoints
@@ -52,7 +66,7 @@ pub fn displaced_doubt(part: Displaced) -> Doubt {
 }
 
 /// Returns a doubt if the images agree better through the start with each part moved by itself.
-pub fn parts_doubt(made: &Deformation) -> Option<Doubt> {
+fn parts_doubt(made: &Deformation) -> Option<Doubt> {
     let (parts, start, field) = (made.part_information?, made.start_information?, made.place?.information);
     let message = || {
         message!(
@@ -66,7 +80,7 @@ pub fn parts_doubt(made: &Deformation) -> Option<Doubt> {
 }
 
 /// Returns doubts if the mutual information of local contrast does not rise enough from the start to the field.
-pub fn gain_doubts(made: &Deformation) -> Vec<Doubt> {
+fn gain_doubts(made: &Deformation) -> Vec<Doubt> {
     let Some(([before, after], bending)) = contrast_gain(made) else { return Vec::new() };
     contrast_loss_doubt(before, after).into_iter().chain(bending_doubt(after - before, bending)).collect()
 }
@@ -77,10 +91,10 @@ fn contrast_gain(made: &Deformation) -> Option<([f64; 2], f64)> {
     Some(([made.start_information?, made.place?.information], made.bending?))
 }
 
-/// Returns the mutual information of local contrast through the field less the cost of its bending, nats. A field that
-/// bends far enough makes any two images agree.
+/// Returns the mutual information of local contrast through the field less what the field should gain, nats. A field
+/// that bends far enough makes any two images agree.
 pub fn net_information(made: &Deformation) -> f64 {
-    made.place.map_or(0.0, |place| place.information) - made.bending.unwrap_or(0.0)
+    made.place.map_or(0.0, |place| place.information) - CLEAR_GAIN * made.bending.unwrap_or(0.0)
 }
 
 /// Returns whether the information of local contrast falls too far, or hardly gains what the bending of the field costs.
@@ -121,7 +135,7 @@ fn bending_doubt(gain: f64, bending: f64) -> Option<Doubt> {
 }
 
 /// Returns doubts about where a deformation, and its linear part, place the images.
-pub fn deformed_place_doubts(place: Place, linear: Option<Place>, support: Support) -> Vec<Doubt> {
+fn deformed_place_doubts(place: Place, linear: Option<Place>, support: Support) -> Vec<Doubt> {
     let doubts: Vec<Doubt> = place_doubts(place).collect();
     let alone = || unconfirmed_place_doubt(place).or_else(|| linear_place_doubt(linear?));
     let alone = (support != Support::PassedChecks && doubts.is_empty()).then(alone).flatten();
@@ -130,15 +144,9 @@ pub fn deformed_place_doubts(place: Place, linear: Option<Place>, support: Suppo
 
 /// Returns doubts about folds, volumes, the metric and the inverse. `agree` is whether the images agree better through
 /// the field than around it.
-pub fn field_doubts(
-    levels: &[Level],
-    jacobian: [f64; 2],
-    consistency: &Consistency,
-    grid: &Geometry,
-    agree: bool,
-) -> Vec<Doubt> {
+fn field_doubts(made: &Deformation, agree: bool) -> Vec<Doubt> {
     let mut doubts = Vec::new();
-    let [low, high] = jacobian;
+    let [low, high] = made.jacobian_range;
     if low.is_nan() || low <= 0.0 {
         let message =
             message!("the field folds: its smallest Jacobian determinant is {low:.3}"; "use a larger ", SmoothMm);
@@ -150,13 +158,13 @@ pub fn field_doubts(
         );
         doubts.push(Doubt::slight(Check::Stretched, message));
     }
-    if !levels.iter().any(|level| level.ends()[1] > level.ends()[0]) {
+    if !made.levels.iter().any(|level| level.ends()[1] > level.ends()[0]) {
         let text = "the metric did not rise above its initial value: check the initial alignment";
         // The metric need not rise if the images were aligned from the beginning.
         doubts.push(Doubt { check: Check::NoRise, message: text.into(), grave: !agree });
     }
-    let mm = consistency.mean_mm;
-    if mm > POOR_INVERSE * super::smallest(grid) {
+    let mm = made.consistency.mean_mm;
+    if mm > POOR_INVERSE * super::smallest(&made.field.geometry) {
         let message = message!("the field and its inverse disagree by {mm:.2} mm on average: use a larger ", SmoothMm);
         doubts.push(Doubt::slight(Check::Inverse, message));
     }

@@ -5,9 +5,10 @@
 mod apart;
 mod bending;
 mod channels;
+mod choice;
 mod climb;
 mod content;
-mod contrast_check;
+mod contrast_information;
 mod contrasts;
 mod course;
 mod doubts;

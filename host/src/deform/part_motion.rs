@@ -1,6 +1,6 @@
 //! Fields that move parts of a volume by themselves, such as a head on still shoulders.
 
-use super::contrast_check::ContrastCheck;
+use super::contrast_information::ContrastInformation;
 use super::course::Course;
 use super::searched::{Displacements, Searched};
 use super::smallest;
@@ -26,12 +26,12 @@ impl PartMotion {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn new(course: &Course, check: &ContrastCheck) -> Result<Option<Self>> {
-        let Some(images) = check.on_own_grids()? else { return Ok(None) };
+    pub fn new(course: &Course, contrast: &ContrastInformation) -> Result<Option<Self>> {
+        let Some(images) = contrast.on_own_grids()? else { return Ok(None) };
         let displaced = |octants: &Octants| octants.all.iter().any(|octant| octant.displaced_mm.is_some());
         let Some(octants) = images.octants(&course.start)?.filter(displaced) else { return Ok(None) };
         let field = field(course, &images, &octants.segments(images.fixed()));
-        let nats = check.through(&field.planes, &field.grid)?;
+        let nats = contrast.through(&field.planes, &field.grid)?;
         Ok(Some(Self { octants, images, nats }))
     }
 

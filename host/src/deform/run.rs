@@ -1,28 +1,25 @@
 //! Runs a deformation: chooses a start and a strategy, runs the flow, and checks the result.
 
+use super::choice::Choice;
 use super::course::Course;
 use super::flows::{self, Flows};
-use super::smoothing::Smoothing;
 use super::start::{StartCandidate, Support};
-use super::strategy::Strategy;
-use super::{Compared, Deformation, LandmarkErrors, Landmarks, Level, Options, Seconds};
-use super::{doubts, finish, levels, memory, place, stiffness, timed};
+use super::{Compared, Deformation, Landmarks, Level, Options, Seconds};
+use super::{doubts, finish, levels, memory, place, timed};
 use crate::backend::{Backend, Flow, cpu};
 use crate::doubt::Check;
 use crate::image::{Intensities, Range, StoredImage};
 use crate::observer::ask_observer;
-use crate::registration::{LinearStart, overlap_doubt};
+use crate::registration::LinearStart;
 use crate::transform::Field;
 use crate::{Observer, Result, Volume};
-use std::slice;
+use std::{ptr, slice};
 
-/// How one attempt at a deformation is made.
-#[derive(Clone, Copy)]
-struct Attempt<'a> {
-    /// One start, or two from which the better one is chosen.
-    starts: &'a [StartCandidate],
-    /// The smoothing of the coarse levels, if it is not to be chosen.
-    smoothing: Option<Smoothing>,
+/// The start of an attempt, with the course from it and the strategy for that.
+struct Start<'a> {
+    candidate: &'a StartCandidate,
+    course: Course<'a>,
+    choice: Choice<'a>,
 }
 
 /// The levels, and the stored images, fixed and moving, of each level's channels.
@@ -50,15 +47,17 @@ impl Run<'_> {
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
         let levels = (levels, &*stored);
-        let (found, smoothing) = self.attempt(levels, Attempt { starts: self.starts, smoothing: None }, seconds)?;
+        let mut best = timed(&mut seconds.flow, || self.best_start(levels, self.starts))?;
+        let found = self.attempt(&best, seconds)?;
         if self.options.symmetric {
             return Ok(found);
         }
-        let found = self.stiffer(levels, found, smoothing, seconds)?;
+        let found = self.stiffer(&mut best, found, seconds)?;
         let unmatched = found.doubts.iter().any(|doubt| doubt.check == Check::Unmatched);
-        let Some(starts) = self.untaken_start(levels, &found).filter(|_| unmatched) else { return Ok(found) };
+        let Some(other) = self.untaken_start(&best).filter(|_| unmatched) else { return Ok(found) };
         self.observer.note("a part of the images does not match: trying the other initial alignment");
-        let (second, _) = self.attempt(levels, Attempt { starts, smoothing: None }, seconds)?;
+        let other = timed(&mut seconds.flow, || self.best_start(levels, slice::from_ref(other)))?;
+        let second = self.attempt(&other, seconds)?;
         let share = |made: &Deformation| made.unmatched.map_or(0.0, |of| of.share);
         let better = share(&second) < share(&found)
             && second.values[1] > found.values[1]
@@ -66,38 +65,31 @@ impl Run<'_> {
         Ok(if better && second.trusted() { second } else { found })
     }
 
-    /// Makes stiffer fields from the start of `found` until one is clearly accounted for. Returns the one with the most
-    /// information less bending of those that pass their checks, or `found` if none does.
-    fn stiffer(
-        &self,
-        levels: Levels,
-        mut found: Deformation,
-        mut smoothing: Smoothing,
-        seconds: &mut Seconds,
-    ) -> Result<Deformation> {
-        let taken = |start: &&StartCandidate| start.linear.from == found.start.from;
-        let starts = self.starts.iter().find(taken).map_or(self.starts, slice::from_ref);
-        let mut barely = doubts::is_barely_accounted_for(&found);
-        while let Some(stiffer) = stiffness::stiffer(smoothing).filter(|_| barely) {
+    /// Makes stiffer fields from the same start until one is clearly accounted for and one passes its checks. Returns the
+    /// one with the most [information](doubts::net_information) of those that pass, or `found` if none does.
+    fn stiffer(&self, start: &mut Start, mut found: Deformation, seconds: &mut Seconds) -> Result<Deformation> {
+        let mut doubtful = doubts::is_barely_accounted_for(&found);
+        while doubtful && timed(&mut seconds.flow, || start.choice.stiffen())? {
             self.observer.note("local contrast hardly confirms this deformation: trying a stiffer one");
-            let (next, _) = self.attempt(levels, Attempt { starts, smoothing: Some(stiffer) }, seconds)?;
-            (barely, smoothing) = (doubts::is_barely_accounted_for(&next), stiffer);
+            let next = self.attempt(start, seconds)?;
+            let barely = doubts::is_barely_accounted_for(&next);
             let better = !found.trusted() || doubts::net_information(&next) > doubts::net_information(&found);
             if better && next.trusted() {
                 found = next;
             }
+            doubtful = barely || !found.trusted();
         }
         Ok(found)
     }
 
     /// Returns the start that was not taken, if a registration that passed its checks is one of two starts, and the
     /// search for large displacements reaches from it to the other one.
-    fn untaken_start(&self, levels: Levels, found: &Deformation) -> Option<&[StartCandidate]> {
+    fn untaken_start(&self, taken: &Start) -> Option<&StartCandidate> {
         let [first, second] = self.starts else { return None };
-        let reached = first.support == Support::PassedChecks
-            && self.course(levels, first).reaches(&second.linear.transform.to_affine());
-        let other = if found.start.from == first.linear.from { second } else { first };
-        reached.then(|| slice::from_ref(other))
+        let other = if ptr::eq(taken.candidate, first) { second } else { first };
+        let reached =
+            first.support == Support::PassedChecks && taken.course.reaches(&other.linear.transform.to_affine());
+        reached.then_some(other)
     }
 
     /// Returns the course of a flow through the levels from a start.
@@ -108,89 +100,49 @@ impl Run<'_> {
         Course { levels, stored, start, intensities, middle, options, compared, observer, backend }
     }
 
-    /// Makes an attempt, and checks its result. Also returns the smoothing of the coarse levels.
-    fn attempt(&self, levels: Levels, attempt: Attempt, seconds: &mut Seconds) -> Result<(Deformation, Smoothing)> {
-        let (candidate, course, strategy) = &timed(&mut seconds.flow, || self.best_start(levels, attempt))?;
+    /// Makes an attempt, and checks its result.
+    fn attempt(&self, Start { candidate, course, choice }: &Start, seconds: &mut Seconds) -> Result<Deformation> {
+        let strategy = &choice.strategy;
         let mut flow = Flows::new(self.backend, course.middle)?;
-        let level_results = timed(&mut seconds.flow, || strategy.run(course, &mut flow))?;
+        let levels = timed(&mut seconds.flow, || strategy.run(course, &mut flow))?;
         let made = timed(&mut seconds.finish, || self.assemble(flow, course, candidate.linear.clone()))?;
-        let made = Deformation { part_information: strategy.part_nats, ..made };
-        let support = candidate.support;
-        let unconfirmed = support == Support::Unconfirmed;
-        let start = made.start.transform.to_affine();
-        let look = || {
-            unconfirmed.then(|| place::linear_place(course.levels, &made.field, &start, self.intensities)).transpose()
-        };
-        let linear_place = timed(&mut seconds.finish, look)?.flatten();
-        let place_doubts = made.place.map(|place| doubts::deformed_place_doubts(place, linear_place, support));
-        let place_passes = place_doubts.as_ref().is_some_and(Vec::is_empty);
+        let start = course.start;
+        let unconfirmed = candidate.support == Support::Unconfirmed;
+        let look = || place::linear_place(course.levels, &made.field, &start, self.intensities);
+        let linear_place = timed(&mut seconds.finish, || unconfirmed.then(look).transpose())?.flatten();
         let errors = |landmarks: &Landmarks| landmarks.errors(&start, &made.field, course.finest_mm());
-        let landmarks = self.options.landmarks.as_ref().and_then(errors);
-        let landmark_doubt = landmarks.as_ref().and_then(LandmarkErrors::doubt);
-        let flow = doubts::field_doubts(
-            &level_results,
-            made.jacobian_range,
-            &made.consistency,
-            &self.fixed.geometry,
-            place_passes,
-        );
-        let part_doubt = || made.displaced.map(doubts::displaced_doubt).or_else(|| doubts::parts_doubt(&made));
         let made = Deformation {
             intensities: self.intensities,
             compared: self.compared,
-            doubts: [
-                flow,
-                place_doubts.unwrap_or_default(),
-                doubts::gain_doubts(&made),
-                [
-                    overlap_doubt(made.overlap),
-                    landmark_doubt,
-                    made.unmatched.and_then(doubts::unmatched_doubt),
-                    part_doubt().filter(|_| place_passes),
-                ]
-                .into_iter()
-                .flatten()
-                .collect(),
-            ]
-            .concat(),
+            part_information: strategy.part_nats,
             linear_place,
-            landmarks,
-            values: level_results.last().map_or([0.0; 2], Level::ends),
-            levels: level_results,
+            landmarks: self.options.landmarks.as_ref().and_then(errors),
+            values: levels.last().map_or([0.0; 2], Level::ends),
+            levels,
             ..made
         };
-        Ok((made, strategy.smoothing))
+        Ok(Deformation { doubts: doubts::all(&made, candidate.support), ..made })
     }
 
-    /// Returns the start from which the images agree best, with its course and the strategy for it.
-    fn best_start<'s>(
-        &'s self,
-        levels: Levels<'s>,
-        Attempt { starts, smoothing }: Attempt<'s>,
-    ) -> Result<(&'s StartCandidate, Course<'s>, Strategy)> {
+    /// Returns the start from which the images agree best.
+    fn best_start<'s>(&'s self, levels: Levels<'s>, candidates: &'s [StartCandidate]) -> Result<Start<'s>> {
         // After a registration that passed its checks, the second start is tried only if it may lead to another result.
-        let passed = starts[0].support == Support::PassedChecks;
-        let alone = passed || starts.len() == 1;
-        let mut strategies: Vec<(&StartCandidate, Course, Strategy)> = Vec::new();
-        for candidate in starts {
+        let passed = candidates[0].support == Support::PassedChecks;
+        let alone = passed || candidates.len() == 1;
+        let mut starts: Vec<Start> = Vec::new();
+        for candidate in candidates {
             let course = self.course(levels, candidate);
-            let known = strategies.first().filter(|_| passed);
-            if known.is_some_and(|(_, known, strategy)| !strategy.leads_to(known, &course.start)) {
+            let known = starts.first().filter(|_| passed);
+            if known.is_some_and(|known| !known.choice.strategy.leads_to(&known.course, &course.start)) {
                 break;
             }
-            let strategy = Strategy::choose(
-                &course,
-                smoothing,
-                alone && strategies.is_empty(),
-                known.map(|(.., strategy)| strategy),
-            )?;
-            strategies.push((candidate, course, strategy));
+            let alone = alone && starts.is_empty();
+            let choice = Choice::new(course, alone, known.map(|known| &known.choice.strategy))?;
+            starts.push(Start { candidate, course, choice });
         }
-        let best = (0..strategies.len())
-            .rev()
-            .max_by(|&a, &b| strategies[a].2.nats.total_cmp(&strategies[b].2.nats))
-            .unwrap_or(0);
-        Ok(strategies.swap_remove(best))
+        let nats = |n: usize| starts[n].choice.strategy.nats;
+        let best = (0..starts.len()).rev().max_by(|&a, &b| nats(a).total_cmp(&nats(b))).unwrap_or(0);
+        Ok(starts.swap_remove(best))
     }
 
     /// Makes the deformation from flows that have ended on the grid of the finest level.

@@ -16,6 +16,7 @@ pub struct Displacements {
 }
 
 /// Displacements that a level begins with.
+#[derive(Clone)]
 pub struct Searched {
     pub displacements: Arc<Displacements>,
     /// The number of the level.

@@ -107,7 +107,7 @@ mod tests {
         let tried = |some: &[Smoothing]| {
             number += some.len();
             let nats = |one: &Smoothing| nats[all.iter().position(|field| field == one).unwrap()];
-            let tried = some.iter().map(|one| TrialResult { nats: nats(one), contrast_nats: None, accounted_for });
+            let tried = some.iter().map(|one| TrialResult { nats: nats(one), accounted_for, ..TrialResult::default() });
             Ok((1.0, tried.collect()))
         };
         let found = from_searched(all[0], softer, at_once, tried).unwrap();
@@ -139,15 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn contrasts_count_beside_the_half() {
-        let found = |contrast_nats| {
-            let tried = |some: &[Smoothing]| {
-                let tried = TrialResult { nats: 0.9, contrast_nats: Some(contrast_nats), accounted_for: true };
-                Ok((1.0, vec![tried; some.len()]))
-            };
+    fn contrasts_count_beside_the_half_and_bending_counts_against_it() {
+        let found = |contrast_nats, bending| {
+            let result = TrialResult { nats: 0.9, contrast_nats: Some(contrast_nats), accounted_for: true, bending };
+            let tried = |some: &[Smoothing]| Ok((1.0, vec![result; some.len()]));
             from_searched(Smoothing::Found(SOFTEST), false, 1, tried).unwrap()
         };
-        assert!(found(0.2).is_some() && found(0.0).is_none());
+        assert!(found(0.2, 0.0).is_some() && found(0.0, 0.0).is_none());
+        assert!(found(0.2, 0.05).is_some() && found(0.2, 0.15).is_none());
     }
 
     #[test]

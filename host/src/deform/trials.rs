@@ -2,7 +2,7 @@
 //! half measures on the finest level how well the images agree.
 
 use super::bending;
-use super::contrast_check::ContrastCheck;
+use super::contrast_information::ContrastInformation;
 use super::course::{Before, Course};
 use super::flows::Flows;
 use super::levels;
@@ -14,6 +14,7 @@ use crate::backend::Halves;
 use crate::observer::Quiet;
 use crate::transform;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// The maximum number of iterations at a level beyond the coarse ones: enough to see which of two fields is ahead.
 const SHORT: usize = 12;
@@ -29,14 +30,17 @@ pub struct TrialResult {
     /// Whether the information has risen enough since the start to account for how the field bends space: see
     /// [`bending`].
     pub accounted_for: bool,
+    /// By how much the field is less likely than its start, nats per voxel: see [`bending`].
+    pub bending: f64,
 }
 
 impl TrialResult {
     /// Returns the value by which a start is chosen, and by which searched displacements are accepted. The held-out half
     /// alone misleads where brightness varies: on coarse levels intensities agree that do not belong together. In
-    /// symmetric mode, both images are squeezed until they do, and each start has its own grid in the middle.
+    /// symmetric mode, both images are squeezed until they do, and each start has its own grid in the middle. Searched
+    /// displacements may also bend space so far that any two images agree better.
     pub fn score(&self) -> f64 {
-        self.nats + self.contrast_nats.unwrap_or(0.0)
+        self.nats + self.contrast_nats.unwrap_or(0.0) - self.bending
     }
 }
 
@@ -44,8 +48,8 @@ impl TrialResult {
 pub struct Trials<'a> {
     climber: Climber<'a>,
     judge: Judge<'a>,
-    /// The fields of trials of the coarse levels, with their smoothings and whether they began with searched displacements.
-    fields: Vec<(Key, Field)>,
+    /// The trials of the coarse levels.
+    coarse: Vec<CoarseTrial>,
 }
 
 /// A trial of a single flow.
@@ -57,18 +61,23 @@ struct Trial<'s> {
     searched: Option<&'s Searched>,
 }
 
-/// The smoothing of a trial, and whether it began with searched displacements.
-type Key = (Smoothing, bool);
+/// A finished trial of the coarse levels.
+struct CoarseTrial {
+    /// Its smoothing, and whether it began with searched displacements.
+    key: (Smoothing, bool),
+    field: Field,
+    result: TrialResult,
+}
 
 impl<'a> Trials<'a> {
-    /// Prepares trials. Symmetric mode needs no `contrast_check`.
-    pub fn new(course: &'a Course<'a>, contrast_check: Option<&'a ContrastCheck<'a>>) -> Self {
+    /// Prepares trials. Symmetric mode needs no `contrast`.
+    pub fn new(course: Course<'a>, contrast: Option<Arc<ContrastInformation<'a>>>) -> Self {
         let judge = Judge { course, flow: None, start: None };
-        Self { climber: Climber { course, contrast_check }, judge, fields: Vec::new() }
+        Self { climber: Climber { course, contrast }, judge, coarse: Vec::new() }
     }
 
     /// Returns the course that trials run on.
-    pub fn course(&self) -> &'a Course<'a> {
+    pub fn course(&self) -> Course<'a> {
         self.climber.course
     }
 
@@ -83,8 +92,11 @@ impl<'a> Trials<'a> {
         self.try_coarse(smoothings, None, None)
     }
 
-    /// Tries the coarse levels with a smoothing.
+    /// Tries the coarse levels with a smoothing, unless that was tried before.
     pub fn try_one(&mut self, smoothing: Smoothing) -> Result<TrialResult> {
+        if let Some(known) = known(&mut self.coarse, (smoothing, false)) {
+            return Ok(known.result);
+        }
         self.try_all(&[smoothing]).map(|results| results[0])
     }
 
@@ -136,41 +148,44 @@ impl<'a> Trials<'a> {
     /// Returns the result of a trial without searched displacements with its local contrast. Measures that, unless it was
     /// measured.
     pub fn measured(&mut self, smoothing: Smoothing, tried: TrialResult) -> Result<TrialResult> {
-        let Some(field) = field_of(&mut self.fields, (smoothing, false)) else { return Ok(tried) };
-        self.climber.measure(field)?;
+        let Self { climber, coarse, .. } = self;
+        let Some(CoarseTrial { field, .. }) = known(coarse, (smoothing, false)) else { return Ok(tried) };
+        climber.measure(field)?;
         Ok(TrialResult { contrast_nats: field.contrast_nats, ..tried })
     }
 
     /// Returns the field of an earlier trial of the coarse levels, composed with the start; `None` in symmetric mode.
     pub fn composed(&mut self, smoothing: Smoothing, searched: bool) -> Result<Option<transform::Field>> {
-        let Climber { course, contrast_check } = self.climber;
-        let field = contrast_check.zip(field_of(&mut self.fields, (smoothing, searched)));
-        field.map(|(check, field)| check.composed(&field.planes, course.grid(field.level))).transpose()
+        let Climber { course, contrast } = &self.climber;
+        let known = contrast.as_ref().zip(known(&mut self.coarse, (smoothing, searched)));
+        known
+            .map(|(contrast, CoarseTrial { field, .. })| contrast.composed(&field.planes, course.grid(field.level)))
+            .transpose()
     }
 
     /// Runs trials of single flows at once. Measures meanwhile the local contrast of the earlier trial with the
     /// smoothing `scored`.
     fn try_together(&mut self, trials: &[Trial], scored: Option<Smoothing>) -> Result<Vec<TrialResult>> {
-        let Self { climber, judge, fields: all } = self;
-        let scored = scored.and_then(|smoothing| field_of(all, (smoothing, false)));
+        let Self { climber, judge, coarse } = self;
+        let scored = scored.and_then(|smoothing| known(coarse, (smoothing, false)));
         let (mut fields, mut measured) = (Ok(Vec::new()), Ok(()));
         // While the fields climb, the images of the finest level are loaded.
         rayon::in_place_scope(|scope| {
             scope.spawn(|_| {
                 fields = trials.par_iter().with_max_len(1).map(|trial| climber.field(trial)).collect::<Result<_>>();
             });
-            if let Some(field) = scored {
+            if let Some(CoarseTrial { field, .. }) = scored {
                 scope.spawn(|_| measured = climber.measure(field));
             }
             judge.flow_and_start().map(drop)
         })?;
         measured?;
         let evaluated = trials.iter().zip(fields?).map(|(trial, field)| {
-            let result = judge.evaluate(&field);
+            let result = judge.evaluate(&field)?;
             if trial.last < climber.course.coarse() {
-                all.push(((trial.smoothing, trial.searched.is_some()), field));
+                coarse.push(CoarseTrial { key: (trial.smoothing, trial.searched.is_some()), field, result });
             }
-            result
+            Ok(result)
         });
         evaluated.collect()
     }
@@ -181,16 +196,16 @@ impl<'a> Trials<'a> {
         // This is measured before the flows of the trial take memory.
         let start = match self.judge.start {
             Some(start) => start,
-            None => *self.judge.start.insert(held_out_nats(course, &mut at_start(course)?)?),
+            None => *self.judge.start.insert(held_out_nats(&course, &mut at_start(&course)?)?),
         };
-        let mut flows = run_trial(course, &Trial { last, smoothing, searched })?;
+        let mut flows = run_trial(&course, &Trial { last, smoothing, searched })?;
         let bending = bending::of_two(&flows.field()?, course.grid(last).size);
-        let contrast_nats = Some(symmetric_contrast::information(course, &mut flows, last)?);
+        let contrast_nats = Some(symmetric_contrast::information(&course, &mut flows, last)?);
         if last < course.finest() {
             course.enter(&mut flows, course.finest(), Before::Level(last))?;
         }
-        let nats = held_out_nats(course, &mut flows)?;
-        Ok(TrialResult { nats, contrast_nats, accounted_for: nats - start > bending })
+        let nats = held_out_nats(&course, &mut flows)?;
+        Ok(TrialResult { nats, contrast_nats, accounted_for: nats - start > bending, bending })
     }
 
     /// Frees the memory of the flow on the finest level.
@@ -199,14 +214,14 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Returns the field of an earlier trial.
-fn field_of(all: &mut [(Key, Field)], key: Key) -> Option<&mut Field> {
-    all.iter_mut().find(|(other, _)| *other == key).map(|(_, field)| field)
+/// Returns an earlier trial.
+fn known(all: &mut [CoarseTrial], key: (Smoothing, bool)) -> Option<&mut CoarseTrial> {
+    all.iter_mut().find(|trial| trial.key == key)
 }
 
 /// Measures how well the images agree through a field.
 struct Judge<'a> {
-    course: &'a Course<'a>,
+    course: Course<'a>,
     /// Stays on the finest level with its images, and takes the field of each trial. In symmetric mode it is not used:
     /// the flows of a trial go to the finest level themselves.
     flow: Option<Flows<'a>>,
@@ -220,8 +235,8 @@ impl<'a> Judge<'a> {
         let [from, to] = [field.level, course.finest()].map(|number| course.grid(number));
         let (flow, start) = self.flow_and_start()?;
         flow.take(&field.planes, from.size, levels::between(from, to))?;
-        let nats = held_out_nats(course, flow)?;
-        Ok(TrialResult { nats, contrast_nats: field.contrast_nats, accounted_for: nats - start > field.bending })
+        let (nats, bending) = (held_out_nats(&course, flow)?, field.bending);
+        Ok(TrialResult { nats, contrast_nats: field.contrast_nats, accounted_for: nats - start > bending, bending })
     }
 
     /// Returns the flow on the finest level, and the information over the held-out half at the start, nats per voxel. A
@@ -229,11 +244,11 @@ impl<'a> Judge<'a> {
     fn flow_and_start(&mut self) -> Result<(&mut Flows<'a>, f64)> {
         let mut flow = match self.flow.take() {
             Some(flow) => flow,
-            None => at_start(self.course)?,
+            None => at_start(&self.course)?,
         };
         let start = match self.start {
             Some(start) => start,
-            None => *self.start.insert(held_out_nats(self.course, &mut flow)?),
+            None => *self.start.insert(held_out_nats(&self.course, &mut flow)?),
         };
         Ok((self.flow.insert(flow), start))
     }
@@ -252,9 +267,9 @@ struct Field {
 
 /// Climbs the fields of single flows.
 struct Climber<'a> {
-    course: &'a Course<'a>,
+    course: Course<'a>,
     /// `None` in symmetric mode, and if too little of the images is foreground.
-    contrast_check: Option<&'a ContrastCheck<'a>>,
+    contrast: Option<Arc<ContrastInformation<'a>>>,
 }
 
 impl Climber<'_> {
@@ -262,7 +277,7 @@ impl Climber<'_> {
     /// stiff the field should be.
     fn field(&self, trial: &Trial) -> Result<Field> {
         let level = trial.last;
-        let planes = run_trial(self.course, trial)?.field()?;
+        let planes = run_trial(&self.course, trial)?.field()?;
         let bending = bending::of_planes(&planes, self.course.grid(level).size);
         let mut field = Field { planes, level, bending, contrast_nats: None };
         if trial.searched.is_some() || level >= self.course.coarse() {
@@ -273,8 +288,8 @@ impl Climber<'_> {
 
     /// Measures local contrast through a field, unless it was measured.
     fn measure(&self, field: &mut Field) -> Result<()> {
-        let Some(check) = self.contrast_check.filter(|_| field.contrast_nats.is_none()) else { return Ok(()) };
-        field.contrast_nats = Some(check.through(&field.planes, self.course.grid(field.level))?);
+        let Some(contrast) = self.contrast.as_ref().filter(|_| field.contrast_nats.is_none()) else { return Ok(()) };
+        field.contrast_nats = Some(contrast.through(&field.planes, self.course.grid(field.level))?);
         Ok(())
     }
 }

@@ -11,14 +11,14 @@ use crate::transform::Field;
 use glam::DAffine3;
 
 /// Measures the mutual information of the local contrast of two images over their foreground.
-pub struct ContrastCheck<'a> {
+pub struct ContrastInformation<'a> {
     images: [Prepared<'a>; 2],
     foregrounds: Foregrounds,
     start: DAffine3,
 }
 
-impl<'a> ContrastCheck<'a> {
-    /// Prepares the check for fields composed with `start`. Returns `None` if too little of the images is foreground.
+impl<'a> ContrastInformation<'a> {
+    /// Prepares the measure for fields composed with `start`. Returns `None` if too little of the images is foreground.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
@@ -87,7 +87,7 @@ mod tests {
         let intensities = prepared[0].each_ref().map(|image| image.intensities);
         let nats = |start: f64, planes: &[f32]| {
             let start = DAffine3::from_translation(DVec3::new(start, 0.0, 0.0));
-            ContrastCheck::new(&levels, &start, intensities).unwrap().unwrap().through(planes, &geometry).unwrap()
+            ContrastInformation::new(&levels, &start, intensities).unwrap().unwrap().through(planes, &geometry).unwrap()
         };
         let number = geometry.voxels();
         let along = |by: fn(f32) -> f32| {
