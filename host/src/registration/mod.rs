@@ -17,6 +17,7 @@ mod objective;
 mod octants;
 mod optima;
 mod options;
+mod part_poses;
 mod parts;
 mod place;
 mod poses;

@@ -3,21 +3,12 @@
 //! A linear transform follows the larger part of the body, and agrees clearly whatever the smaller part does, such as a
 //! head that was turned over still shoulders.
 
+use super::part_poses::{Pose, SAMPLES, is_better, optimised};
 use super::poses::Pair;
 use super::samples::{Samples, foreground_voxels};
 use super::segments::Segments;
-use super::trust::is_clearly_more;
 use crate::{Geometry, Result, Volume};
 use glam::{DAffine3, DVec3};
-use rayon::prelude::*;
-use std::iter;
-
-/// Foreground voxels by which the common foreground is divided, and by which each part is optimised.
-pub const SAMPLES: usize = 2000;
-/// First step and resolution of an optimisation, voxels.
-const STEPS: (f64, f64) = (2.0, 0.5);
-/// How many rounds of optimisations there are at most. A pose may have to be handed on from neighbour to neighbour.
-const ROUNDS: usize = 5;
 
 /// The fixed image's foreground, divided into octants, and where local contrast in each of them agrees best.
 pub struct Octants {
@@ -41,9 +32,6 @@ pub struct Octant {
     /// How far from the result its centre then lies, mm, if that is more than a voxel and it agrees better there.
     pub displaced_mm: Option<f64>,
 }
-
-/// A pose of a part, and the mutual information of its local contrast there, nats beyond chance.
-pub type Pose = (DAffine3, f64);
 
 impl Octants {
     /// Returns them as segments of the fixed image: beyond the foreground, each goes on to the border.
@@ -100,45 +88,7 @@ impl Pair {
     }
 }
 
-/// Optimises each part from its pose and, as long as that helps any of them, from the best of all new poses and from its
-/// own: what is right for one part is nearly right for its neighbours.
-pub fn optimised(samples: &[Samples], mut poses: Vec<Pose>) -> Result<Vec<Pose>> {
-    let mut tried: Vec<Vec<DAffine3>> = vec![Vec::new(); samples.len()];
-    for _ in 0..ROUNDS {
-        let all = poses.clone();
-        let next = samples.par_iter().zip(&mut poses).zip(&mut tried);
-        let rises = next.map(|((samples, pose), tried)| {
-            let before = *pose;
-            for map in iter::once(pose.0).chain(best_for(samples, &all)) {
-                if tried.contains(&map) {
-                    continue;
-                }
-                tried.push(map);
-                let found = samples.optimised(map, STEPS)?;
-                if found.1 > pose.1 {
-                    *pose = found;
-                }
-            }
-            Ok(is_better(pose, &before))
-        });
-        if !rises.collect::<Result<Vec<bool>>>()?.contains(&true) {
-            break;
-        }
-    }
-    Ok(poses)
-}
-
 /// Returns the number of the octant about `middle`, in voxels, in which voxel `n` of a grid lies.
 fn octant(grid: &Geometry, n: usize, middle: DVec3) -> usize {
     DVec3::from_array(grid.index_of(n).map(|i| i as f64)).cmpgt(middle).bitmask() as usize
-}
-
-/// Of the poses of all parts, returns the one at which this part agrees best.
-fn best_for(samples: &Samples, all: &[Pose]) -> Option<DAffine3> {
-    let poses = all.iter().map(|(map, _)| (*map, samples.information(map)));
-    poses.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(map, _)| map)
-}
-
-fn is_better((_, information): &Pose, (_, than): &Pose) -> bool {
-    is_clearly_more(*information, *than)
 }

@@ -4,7 +4,7 @@
 //! nowhere else is there an optimum at which they agree as well.
 
 use super::binned::Ranged;
-use super::octants::Pose;
+use super::part_poses::Pose;
 use super::place::{Foregrounds, unless_empty};
 use super::poses::{LITTLE_AROUND, Pair, in_space};
 use super::retry::{fails_check, unless_fatal};

@@ -1,7 +1,7 @@
 //! Divides a volume into segments that move by themselves, such as a head and its shoulders: piecewise rigid motion.
 
 use super::binned::{BINS, Table, bins};
-use super::octants::{SAMPLES, optimised};
+use super::part_poses::{SAMPLES, optimised};
 use super::poses::Pair;
 use super::samples::{Samples, foreground_voxels};
 use crate::backend::cpu::smooth;
