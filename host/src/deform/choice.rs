@@ -128,13 +128,18 @@ fn gain(trials: &mut Trials, field: &Searched, plain: Plain) -> Result<Option<Fo
 
 /// Tries the motion of parts if they agree clearly better by it than through `found`, which was searched for, or `plain`,
 /// the trial without displacements. Returns the better of both.
-fn with_parts(trials: &mut Trials, parts: &PartMotion, plain: Plain, found: Option<Found>) -> Result<Option<Found>> {
+fn with_parts(
+    trials: &mut Trials,
+    parts: &mut PartMotion,
+    plain: Plain,
+    found: Option<Found>,
+) -> Result<Option<Found>> {
     let best = found.as_ref().map_or(plain.smoothing, |found| found.smoothing);
     if !trials.composed(best, found.is_some())?.is_some_and(|field| parts.is_better_than(&field)) {
         return Ok(found);
     }
     let course = trials.course();
-    let moved = gain(trials, &parts.displacements(&course)?, plain)?;
+    let moved = gain(trials, parts.displacements(&course)?, plain)?;
     Ok(moved.filter(|moved| found.as_ref().is_none_or(|found| moved.tried.score() > found.tried.score())).or(found))
 }
 

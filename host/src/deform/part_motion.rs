@@ -19,6 +19,8 @@ pub struct PartMotion {
     images: Pair,
     /// The mutual information of local contrast if each octant is moved to where it agrees best, nats beyond chance.
     pub nats: f64,
+    /// See [`PartMotion::displacements`].
+    displacements: Option<Searched>,
 }
 
 impl PartMotion {
@@ -32,7 +34,7 @@ impl PartMotion {
         let Some(octants) = images.octants(&course.start)?.filter(displaced) else { return Ok(None) };
         let field = field(course, &images, &octants.segments(images.fixed()));
         let nats = contrast.through(&field.planes, &field.grid)?;
-        Ok(Some(Self { octants, images, nats }))
+        Ok(Some(Self { octants, images, nats, displacements: None }))
     }
 
     /// Returns whether one of the displaced octants agrees clearly better where it agrees best than through a field.
@@ -49,7 +51,16 @@ impl PartMotion {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn displacements(&self, course: &Course) -> Result<Searched> {
+    pub fn displacements(&mut self, course: &Course) -> Result<&Searched> {
+        // Strategies of all stiffnesses begin with the same ones.
+        let made = match self.displacements.take() {
+            Some(made) => made,
+            None => self.segmented(course)?,
+        };
+        Ok(self.displacements.insert(made))
+    }
+
+    fn segmented(&self, course: &Course) -> Result<Searched> {
         let fixed = self.images.fixed();
         let segments = self.images.refined(self.octants.segments(fixed))?;
         let mut field = field(course, &self.images, &segments);
