@@ -10,6 +10,7 @@ use super::stiffness;
 use super::strategy::Strategy;
 use super::trials::{TrialResult, Trials};
 use crate::Result;
+use crate::registration::{LITTLE_INFORMATION, is_clearly_more};
 use std::sync::Arc;
 
 /// The strategy chosen for a course, and what it was chosen from.
@@ -24,7 +25,7 @@ struct Evidence<'a> {
     trials: Trials<'a>,
     /// The displacements that the search found.
     searched: Option<Searched>,
-    parts: Option<PartMotion>,
+    part_motion: Option<PartMotion<'a>>,
 }
 
 /// Displacements that are a gain, with the smoothing for which they are, and the result of that trial.
@@ -62,10 +63,10 @@ impl<'a> Choice<'a> {
         let (searched, contrast) = (searched?, contrast?.map(Arc::new));
         let mut trials = Trials::new(course, contrast.clone());
         let contrast = contrast.filter(|_| searches);
-        let mut parts = Ok(None);
+        let mut part_motion = Ok(None);
         // The CPU finds the motion of parts while trials run.
         let climbed: Result<_> = rayon::in_place_scope(|scope| {
-            scope.spawn(|_| parts = contrast.map_or(Ok(None), |contrast| PartMotion::new(&course, &contrast)));
+            scope.spawn(|_| part_motion = contrast.map_or(Ok(None), |contrast| PartMotion::new(course, contrast)));
             let (smoothing, tried) = match given {
                 Some(given) => (given, trials.try_one(given)?),
                 None => stiffness::find(&mut trials, other.map(|strategy| strategy.smoothing))?,
@@ -74,8 +75,8 @@ impl<'a> Choice<'a> {
             let found = searched.as_ref().map(|field| gain(&mut trials, field, plain)).transpose()?;
             Ok((plain, found.flatten()))
         });
-        let ((plain, found), parts) = (climbed?, parts?);
-        let mut evidence = Evidence { trials, searched, parts };
+        let ((plain, found), part_motion) = (climbed?, part_motion?);
+        let mut evidence = Evidence { trials, searched, part_motion };
         let strategy = evidence.strategy(plain, found, alone)?;
         Ok(Self { strategy, evidence: Some(evidence) })
     }
@@ -95,11 +96,8 @@ impl<'a> Choice<'a> {
 impl Evidence<'_> {
     /// Completes the strategy with a smoothing, given the displacements found for it by the search.
     fn strategy(&mut self, plain: Plain, found: Option<Found>, alone: bool) -> Result<Strategy> {
-        let Self { trials, searched, parts } = self;
-        let found = match parts {
-            Some(parts) => with_parts(trials, parts, plain, found)?,
-            None => found,
-        };
+        let found = self.with_parts(plain, found)?;
+        let Self { trials, searched, part_motion } = self;
         let further = trials.course().searches_further();
         let smoothing = found.as_ref().map_or(plain.smoothing, |found| found.smoothing);
         let (field, nats) = match found {
@@ -113,7 +111,36 @@ impl Evidence<'_> {
             None => (None, trials.measured(plain.smoothing, plain.tried)?.score()),
         };
         trials.free_memory();
-        Ok(Strategy { smoothing, searched: field, nats, part_nats: parts.as_ref().map(|parts| parts.nats) })
+        Ok(Strategy {
+            smoothing,
+            searched: field,
+            nats,
+            part_nats: part_motion.as_ref().and_then(|motion| motion.nats),
+        })
+    }
+
+    /// Tries the motion of parts, and returns it if the images agree better by it than through `found`, which was searched
+    /// for, or `plain`, the trial without displacements; else `found`. Unless an octant agrees clearly better by itself,
+    /// the parts must be a clear gain, and agree alone about as well: through a field between two people, octants agree
+    /// best elsewhere, too.
+    fn with_parts(&mut self, plain: Plain, found: Option<Found>) -> Result<Option<Found>> {
+        let Self { trials, part_motion: Some(motion), .. } = self else { return Ok(found) };
+        let best = found.as_ref().map_or(plain.smoothing, |found| found.smoothing);
+        let Some(field) = trials.composed(best, found.is_some())?.filter(|field| motion.follow(field)) else {
+            return Ok(found);
+        };
+        let tried = match &found {
+            Some(found) => found.tried,
+            None => trials.measured(plain.smoothing, plain.tried)?,
+        };
+        let clear = motion.is_better_than(&field);
+        let parts = motion.parts()?;
+        if !clear && tried.contrast_nats.is_some_and(|nats| is_clearly_more(nats, parts.nats)) {
+            return Ok(found);
+        }
+        let least = tried.score() + if clear { 0.0 } else { LITTLE_INFORMATION };
+        let moved = gain(trials, &parts.displacements, plain)?;
+        Ok(moved.filter(|moved| moved.tried.score() > least).or(found))
     }
 }
 
@@ -124,23 +151,6 @@ fn gain(trials: &mut Trials, field: &Searched, plain: Plain) -> Result<Option<Fo
     let with = |some: &[Smoothing]| trials.try_searched(some, field, (smoothing, tried));
     let found = stiffness::from_searched(smoothing, softer, at_once, with)?;
     Ok(found.map(|(smoothing, tried)| Found { field: field.clone(), smoothing, tried }))
-}
-
-/// Tries the motion of parts if they agree clearly better by it than through `found`, which was searched for, or `plain`,
-/// the trial without displacements. Returns the better of both.
-fn with_parts(
-    trials: &mut Trials,
-    parts: &mut PartMotion,
-    plain: Plain,
-    found: Option<Found>,
-) -> Result<Option<Found>> {
-    let best = found.as_ref().map_or(plain.smoothing, |found| found.smoothing);
-    if !trials.composed(best, found.is_some())?.is_some_and(|field| parts.is_better_than(&field)) {
-        return Ok(found);
-    }
-    let course = trials.course();
-    let moved = gain(trials, parts.displacements(&course)?, plain)?;
-    Ok(moved.filter(|moved| found.as_ref().is_none_or(|found| moved.tried.score() > found.tried.score())).or(found))
 }
 
 /// Returns the measure of local contrast through single flows.

@@ -13,28 +13,51 @@ use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The octants of two volumes, of which some agree better elsewhere than the start places them.
-pub struct PartMotion {
+/// The octants of two volumes, and where each of them agrees best.
+pub struct PartMotion<'a> {
     octants: Octants,
     images: Pair,
-    /// The mutual information of local contrast if each octant is moved to where it agrees best, nats beyond chance.
-    pub nats: f64,
-    /// See [`PartMotion::displacements`].
-    displacements: Option<Searched>,
+    course: Course<'a>,
+    contrast: Arc<ContrastInformation<'a>>,
+    /// The mutual information of local contrast if each octant is moved to where it agrees best near the start, nats beyond
+    /// chance, if that is elsewhere for some.
+    pub nats: Option<f64>,
+    /// See [`PartMotion::parts`].
+    parts: Option<Parts>,
 }
 
-impl PartMotion {
-    /// Returns `None` if no octant agrees better elsewhere, and for 2-D images.
+/// Parts that move by themselves.
+pub struct Parts {
+    /// Displacements that move each part to where it agrees best, from the last of the coarse levels on. Between parts, the
+    /// motion changes gradually. Unless the user says how stiff the field is, they are also its reference: else its
+    /// smoothing would undo them.
+    pub displacements: Searched,
+    /// The mutual information of local contrast through these displacements, nats beyond chance.
+    pub nats: f64,
+}
+
+impl<'a> PartMotion<'a> {
+    /// Returns `None` for 2-D images, and if too little of the moving image is foreground.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn new(course: &Course, contrast: &ContrastInformation) -> Result<Option<Self>> {
+    pub fn new(course: Course<'a>, contrast: Arc<ContrastInformation<'a>>) -> Result<Option<Self>> {
         let Some(images) = contrast.on_own_grids()? else { return Ok(None) };
-        let displaced = |octants: &Octants| octants.all.iter().any(|octant| octant.displaced_mm.is_some());
-        let Some(octants) = images.octants(&course.start)?.filter(displaced) else { return Ok(None) };
-        let field = field(course, &images, &octants.segments(images.fixed()));
-        let nats = contrast.through(&field.planes, &field.grid)?;
-        Ok(Some(Self { octants, images, nats, displacements: None }))
+        let Some(octants) = images.octants(&course.start)? else { return Ok(None) };
+        let through = || {
+            let field = field(&course, &images, &octants.segments(images.fixed()));
+            contrast.through(&field.planes, &field.grid)
+        };
+        let nats = octants.are_displaced().then(through).transpose()?;
+        Ok(Some(Self { octants, images, course, contrast, nats, parts: None }))
+    }
+
+    /// Moves octants as a field does, where they agree clearly better then. Returns whether some agree better there, or
+    /// elsewhere, than where the start places them.
+    pub fn follow(&mut self, field: &Field) -> bool {
+        let map = field.map();
+        let follow = self.images.follow(&mut self.octants, &self.course.start, |point| map.transform_point3(point));
+        follow || self.octants.are_displaced()
     }
 
     /// Returns whether one of the displaced octants agrees clearly better where it agrees best than through a field.
@@ -45,23 +68,27 @@ impl PartMotion {
         displaced.any(|octant| is_clearly_more(octant.information, through(octant)))
     }
 
-    /// Divides the fixed image into segments, and returns displacements that move each of them to where it agrees best,
-    /// from the last of the coarse levels on. Between segments, the motion changes gradually. Unless the user says how
-    /// stiff the field is, they are also its reference: else its smoothing would undo them.
+    /// Divides the fixed image into parts that move by themselves.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn displacements(&mut self, course: &Course) -> Result<&Searched> {
+    pub fn parts(&mut self) -> Result<&Parts> {
         // Strategies of all stiffnesses begin with the same ones.
-        let made = match self.displacements.take() {
-            Some(made) => made,
-            None => self.segmented(course)?,
+        let parts = match self.parts.take() {
+            Some(parts) => parts,
+            None => self.divided()?,
         };
-        Ok(self.displacements.insert(made))
+        Ok(self.parts.insert(parts))
     }
 
-    fn segmented(&self, course: &Course) -> Result<Searched> {
-        let fixed = self.images.fixed();
+    fn divided(&self) -> Result<Parts> {
+        let displacements = self.displacements()?;
+        let Displacements { planes, grid } = &*displacements.displacements;
+        Ok(Parts { nats: self.contrast.through(planes, grid)?, displacements })
+    }
+
+    fn displacements(&self) -> Result<Searched> {
+        let (course, fixed) = (&self.course, self.images.fixed());
         let segments = self.images.refined(self.octants.segments(fixed))?;
         let mut field = field(course, &self.images, &segments);
         let mm = NEIGHBOURHOOD * smallest(&fixed.geometry);

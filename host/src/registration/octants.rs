@@ -7,8 +7,10 @@ use super::part_poses::{Pose, SAMPLES, is_better, optimised};
 use super::poses::Pair;
 use super::samples::{Samples, foreground_voxels};
 use super::segments::Segments;
+use crate::transform::{Kind, nearest_linear};
 use crate::{Geometry, Result, Volume};
 use glam::{DAffine3, DVec3};
+use rayon::prelude::*;
 
 /// The fixed image's foreground, divided into octants, and where local contrast in each of them agrees best.
 pub struct Octants {
@@ -17,6 +19,8 @@ pub struct Octants {
     pub middle: DVec3,
     /// Bit n of an octant's number is set if it lies beyond the centre along axis n.
     pub all: Vec<Octant>,
+    /// The maps of octants before they [followed](Pair::follow) a field.
+    pub former_maps: Vec<DAffine3>,
 }
 
 /// A part of the fixed image's foreground, and where its local contrast agrees best.
@@ -34,12 +38,19 @@ pub struct Octant {
 }
 
 impl Octants {
-    /// Returns them as segments of the fixed image: beyond the foreground, each goes on to the border.
+    /// Returns whether some of them agree better elsewhere.
+    pub fn are_displaced(&self) -> bool {
+        self.all.iter().any(|octant| octant.displaced_mm.is_some())
+    }
+
+    /// Returns them as segments of the fixed image: beyond the foreground, each goes on to the border. The former maps are
+    /// further segments, still empty.
     pub fn segments(&self, fixed: &Volume) -> Segments {
         let grid = &fixed.geometry;
         let middle = grid.world_to_index().transform_point3(self.middle);
         let numbers = (0..grid.voxels()).map(|n| octant(grid, n, middle) as u8).collect();
-        Segments { numbers, maps: self.all.iter().map(|octant| octant.map).collect() }
+        let maps = self.all.iter().map(|octant| octant.map).chain(self.former_maps.iter().copied()).collect();
+        Segments { numbers, maps }
     }
 }
 
@@ -65,7 +76,27 @@ impl Pair {
             let (map, information) = *pose;
             Octant { voxels, middle, map, information, displaced_mm: is_displaced.then_some(mm) }
         });
-        Ok(Some(Octants { middle, all: found.collect() }))
+        Ok(Some(Octants { middle, all: found.collect(), former_maps: Vec::new() }))
+    }
+
+    /// Moves each octant by the rigid motion after `to` that is nearest to a field there, if it agrees clearly better
+    /// then: an octant that moved far is not found from `to`, but a field may have come near. `map` takes fixed points to
+    /// moving points, as `to` does, LPS mm. Returns whether there is such an octant.
+    pub fn follow(&self, octants: &mut Octants, to: &DAffine3, map: impl Fn(DVec3) -> DVec3 + Sync) -> bool {
+        let back = to.inverse();
+        let follow = |octant: &mut Octant| {
+            let samples = Samples::among(&octant.voxels, &self.0, to, SAMPLES);
+            let pairs: Vec<_> = samples.points().map(|point| (point, back.transform_point3(map(point)))).collect();
+            let map = *to * nearest_linear(Kind::Rigid, &pairs, false)?;
+            let (there, before) = ((map, samples.information(&map)), (octant.map, octant.information));
+            is_better(&there, &before).then(|| {
+                (octant.map, octant.information) = there;
+                before.0
+            })
+        };
+        let former: Vec<_> = octants.all.par_iter_mut().filter_map(follow).collect();
+        octants.former_maps.extend(&former);
+        !former.is_empty()
     }
 
     /// Returns the mutual information of an octant through a map of fixed points to moving points, LPS mm: nats beyond
@@ -91,4 +122,32 @@ impl Pair {
 /// Returns the number of the octant about `middle`, in voxels, in which voxel `n` of a grid lies.
 fn octant(grid: &Geometry, n: usize, middle: DVec3) -> usize {
     DVec3::from_array(grid.index_of(n).map(|i| i as f64)).cmpgt(middle).bitmask() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::segments::tests::turned_head;
+    use super::*;
+    use crate::transform::plane;
+
+    #[test]
+    fn octants_that_turned_too_far_to_be_found_follow_a_field_that_comes_near() {
+        let (angle, neck) = (0.5, 76.0);
+        let (pair, moved) = turned_head(angle, neck);
+        let start = DAffine3::IDENTITY;
+        let mut octants = pair.octants(&start).unwrap().unwrap();
+        let off = |octants: &Octants| {
+            let of = |octant: &Octant| octant.map.transform_point3(octant.middle).distance(moved(octant.middle));
+            octants.all.iter().map(of).fold(0.0, f64::max)
+        };
+        assert!(off(&octants) > 6.0, "they are found: {:.1} mm off", off(&octants));
+        assert!(!pair.follow(&mut octants, &start, |point| point), "they follow a field of 0");
+        let near = |point: DVec3| {
+            let axis = DVec3::new(40.0, 36.0, 0.0);
+            let wave = DVec3::new(libm::sin(0.1 * point.y), libm::sin(0.1 * point.z), libm::sin(0.1 * point.x));
+            wave + if point.z > neck { plane(angle + 0.05) * (point - axis) + axis } else { point }
+        };
+        assert!(pair.follow(&mut octants, &start, near), "they do not follow");
+        assert!(off(&octants) < 3.0, "{:.1} mm off", off(&octants));
+    }
 }
