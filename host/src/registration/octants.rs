@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn octants_that_turned_too_far_to_be_found_follow_a_field_that_comes_near() {
-        let (angle, neck) = (0.5, 76.0);
+        let (angle, neck) = (0.7, 68.0);
         let (pair, moved) = turned_head(angle, neck);
         let start = DAffine3::IDENTITY;
         let mut octants = pair.octants(&start).unwrap().unwrap();
@@ -140,7 +140,7 @@ mod tests {
             let of = |octant: &Octant| octant.map.transform_point3(octant.middle).distance(moved(octant.middle));
             octants.all.iter().map(of).fold(0.0, f64::max)
         };
-        assert!(off(&octants) > 6.0, "they are found: {:.1} mm off", off(&octants));
+        assert!(off(&octants) > 10.0, "they are found: {:.1} mm off", off(&octants));
         assert!(!pair.follow(&mut octants, &start, |point| point), "they follow a field of 0");
         let near = |point: DVec3| {
             let axis = DVec3::new(40.0, 36.0, 0.0);
@@ -148,6 +148,6 @@ mod tests {
             wave + if point.z > neck { plane(angle + 0.05) * (point - axis) + axis } else { point }
         };
         assert!(pair.follow(&mut octants, &start, near), "they do not follow");
-        assert!(off(&octants) < 3.0, "{:.1} mm off", off(&octants));
+        assert!(off(&octants) < 2.0, "{:.1} mm off", off(&octants));
     }
 }

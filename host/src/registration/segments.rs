@@ -60,14 +60,16 @@ impl Pair {
         let of = |(voxels, map): (&Vec<usize>, &DAffine3)| Samples::among(voxels, &self.0, map, SAMPLES);
         let samples: Vec<_> = segments.iter().zip(&*maps).map(of).collect();
         let start = samples.iter().zip(&*maps).map(|(samples, map)| (*map, samples.information(map))).collect();
-        for ((map, samples), ((found, _), voxels)) in
-            maps.iter_mut().zip(&samples).zip(optimised(&samples, start)?.into_iter().zip(segments))
-        {
-            if voxels.len() >= FEWEST {
-                *map = if end { samples.optimised(found, BY_CONTRASTS)?.0 } else { found };
-            }
-        }
-        Ok(())
+        let found = optimised(&samples, start)?;
+        maps.par_iter_mut().zip(found).zip(samples.par_iter().zip(segments)).try_for_each(
+            |(found, (samples, voxels))| {
+                let (map, (coarse, _)) = found;
+                if voxels.len() >= FEWEST {
+                    *map = if end { samples.optimised(coarse, BY_CONTRASTS)?.0 } else { coarse };
+                }
+                Ok(())
+            },
+        )
     }
 
     /// Returns for each voxel of the fixed image the number of the map at which its neighbourhood agrees best. Which
