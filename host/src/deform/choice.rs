@@ -126,9 +126,10 @@ impl Evidence<'_> {
     fn with_parts(&mut self, plain: Plain, found: Option<Found>) -> Result<Option<Found>> {
         let Self { trials, part_motion: Some(motion), .. } = self else { return Ok(found) };
         let best = found.as_ref().map_or(plain.smoothing, |found| found.smoothing);
-        let Some(field) = trials.composed(best, found.is_some())?.filter(|field| motion.follow(field)) else {
+        let Some(field) = trials.composed(best, found.is_some())? else { return Ok(found) };
+        if !motion.follow(&field) {
             return Ok(found);
-        };
+        }
         let tried = match &found {
             Some(found) => found.tried,
             None => trials.measured(plain.smoothing, plain.tried)?,

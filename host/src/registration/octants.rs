@@ -128,7 +128,6 @@ fn octant(grid: &Geometry, n: usize, middle: DVec3) -> usize {
 mod tests {
     use super::super::segments::tests::turned_head;
     use super::*;
-    use crate::transform::plane;
 
     #[test]
     fn octants_that_turned_too_far_to_be_found_follow_a_field_that_comes_near() {
@@ -142,10 +141,9 @@ mod tests {
         };
         assert!(off(&octants) > 10.0, "they are found: {:.1} mm off", off(&octants));
         assert!(!pair.follow(&mut octants, &start, |point| point), "they follow a field of 0");
+        let (_, nearly) = turned_head(angle + 0.05, neck);
         let near = |point: DVec3| {
-            let axis = DVec3::new(40.0, 36.0, 0.0);
-            let wave = DVec3::new(libm::sin(0.1 * point.y), libm::sin(0.1 * point.z), libm::sin(0.1 * point.x));
-            wave + if point.z > neck { plane(angle + 0.05) * (point - axis) + axis } else { point }
+            nearly(point) + DVec3::new(libm::sin(0.1 * point.y), libm::sin(0.1 * point.z), libm::sin(0.1 * point.x))
         };
         assert!(pair.follow(&mut octants, &start, near), "they do not follow");
         assert!(off(&octants) < 2.0, "{:.1} mm off", off(&octants));
