@@ -127,15 +127,13 @@ impl Evidence<'_> {
         let Self { trials, part_motion: Some(motion), .. } = self else { return Ok(found) };
         let best = found.as_ref().map_or(plain.smoothing, |found| found.smoothing);
         let Some(field) = trials.composed(best, found.is_some())? else { return Ok(found) };
-        if !motion.follow(&field) {
-            return Ok(found);
-        }
+        motion.follow(&field)?;
+        let Some(parts) = &motion.parts else { return Ok(found) };
         let tried = match &found {
             Some(found) => found.tried,
             None => trials.measured(plain.smoothing, plain.tried)?,
         };
         let clear = motion.is_better_than(&field);
-        let parts = motion.parts()?;
         if !clear && tried.contrast_nats.is_some_and(|nats| is_clearly_more(nats, parts.nats)) {
             return Ok(found);
         }

@@ -11,6 +11,7 @@ use crate::registration::{NEIGHBOURHOOD, Octant, Octants, Pair, Segments, is_cle
 use crate::transform::Field;
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
+use std::mem;
 use std::sync::Arc;
 
 /// The octants of two volumes, and where each of them agrees best.
@@ -22,11 +23,13 @@ pub struct PartMotion<'a> {
     /// The mutual information of local contrast if each octant is moved to where it agrees best near the start, nats beyond
     /// chance, if that is elsewhere for some.
     pub nats: Option<f64>,
-    /// See [`PartMotion::parts`].
-    parts: Option<Parts>,
+    /// `None` if no octant agrees better by itself.
+    pub parts: Option<Parts>,
+    /// See [`PartMotion::follow`].
+    followed: bool,
 }
 
-/// Parts that move by themselves.
+/// Parts of the fixed image that move by themselves.
 pub struct Parts {
     /// Displacements that move each part to where it agrees best, from the last of the coarse levels on. Between parts, the
     /// motion changes gradually. Unless the user says how stiff the field is, they are also its reference: else its
@@ -44,20 +47,28 @@ impl<'a> PartMotion<'a> {
     pub fn new(course: Course<'a>, contrast: Arc<ContrastInformation<'a>>) -> Result<Option<Self>> {
         let Some(images) = contrast.on_own_grids()? else { return Ok(None) };
         let Some(octants) = images.octants(&course.start)? else { return Ok(None) };
-        let through = || {
-            let field = field(&course, &images, &octants.segments(images.fixed()));
-            contrast.through(&field.planes, &field.grid)
-        };
-        let nats = octants.are_displaced().then(through).transpose()?;
-        Ok(Some(Self { octants, images, course, contrast, nats, parts: None }))
+        let displaced = octants.are_displaced();
+        let mut motion = Self { octants, images, course, contrast, nats: None, parts: None, followed: false };
+        if displaced {
+            let (nats, parts) = rayon::join(|| motion.octants_nats(), || motion.divided());
+            (motion.nats, motion.parts) = (Some(nats?), Some(parts?));
+        }
+        Ok(Some(motion))
     }
 
-    /// Moves octants as a field does, where they agree clearly better then. Returns whether some agree better there, or
-    /// elsewhere, than where the start places them.
-    pub fn follow(&mut self, field: &Field) -> bool {
+    /// Moves octants as a field does, where they agree clearly better then, and divides the fixed image again if there are
+    /// such octants. Only the first field is followed: strategies of all stiffnesses begin with the same parts.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped)
+    pub fn follow(&mut self, field: &Field) -> Result<()> {
         let map = field.map();
-        let follow = self.images.follow(&mut self.octants, &self.course.start, |point| map.transform_point3(point));
-        follow || self.octants.are_displaced()
+        let start = self.course.start;
+        let first = !mem::replace(&mut self.followed, true);
+        if first && self.images.follow(&mut self.octants, &start, |point| map.transform_point3(point)) {
+            self.parts = Some(self.divided()?);
+        }
+        Ok(())
     }
 
     /// Returns whether one of the displaced octants agrees clearly better where it agrees best than through a field.
@@ -68,19 +79,13 @@ impl<'a> PartMotion<'a> {
         displaced.any(|octant| is_clearly_more(octant.information, through(octant)))
     }
 
-    /// Divides the fixed image into parts that move by themselves.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn parts(&mut self) -> Result<&Parts> {
-        // Strategies of all stiffnesses begin with the same ones.
-        let parts = match self.parts.take() {
-            Some(parts) => parts,
-            None => self.divided()?,
-        };
-        Ok(self.parts.insert(parts))
+    fn octants_nats(&self) -> Result<f64> {
+        let Displacements { planes, grid } =
+            field(&self.course, &self.images, &self.octants.segments(self.images.fixed()));
+        self.contrast.through(&planes, &grid)
     }
 
+    /// Divides the fixed image into parts that move by themselves.
     fn divided(&self) -> Result<Parts> {
         let displacements = self.displacements()?;
         let Displacements { planes, grid } = &*displacements.displacements;

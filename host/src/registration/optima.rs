@@ -6,7 +6,7 @@
 use super::binned::Ranged;
 use super::part_poses::Pose;
 use super::place::{Foregrounds, unless_empty};
-use super::poses::{LITTLE_AROUND, Pair, in_space};
+use super::poses::{LITTLE_INFORMATION, Pair, in_space};
 use super::retry::{fails_check, unless_fatal};
 use super::samples::{SAMPLES, Samples};
 use super::trust::is_clearly_more;
@@ -37,6 +37,9 @@ const FINE_STEPS: (f64, f64) = (1.0, 0.1);
 const SAME: f64 = 0.5 * SHIFTS[0];
 /// A result stands if its optimum agrees this many times better than any other.
 const OPTIMUM_LEAD: f64 = 1.5;
+/// The least that other optima count as having, nats: one stands only if it has [`LITTLE_INFORMATION`]. Of thousands of
+/// poses, the best one leads the others by chance where there is hardly anything but noise.
+const LITTLE_ELSEWHERE: f64 = LITTLE_INFORMATION / OPTIMUM_LEAD;
 /// The checks that say that images agree as well at other poses.
 const OF_POSE: [Check; 2] = [Check::Place, Check::Rival];
 
@@ -136,7 +139,7 @@ impl<'a> Structures<'a> {
         let samples = self.samples(to, SAMPLES);
         let (own, most) = samples.optimised(*to, STEPS)?;
         let is_other = |(map, _): &&Pose| self.foregrounds.distance(map, &own) > SAME * self.foregrounds.side();
-        let others = optima.iter().filter(is_other).map(|(_, information)| *information).fold(LITTLE_AROUND, f64::max);
+        let others = optima.iter().filter(is_other).map(|(_, information)| *information).fold(LITTLE_ELSEWHERE, f64::max);
         let here = samples.information(to);
         Ok(if here > others { most } else { here } / others)
     }
