@@ -1,6 +1,7 @@
 //! Registrations in difficult cases, on two scans of a synthetic head. The large voxels, 3.6 x 3.6 x 10 mm and 4 mm,
 //! make them fast.
 
+mod boxes;
 mod bytes;
 mod masks;
 mod metric;
@@ -31,6 +32,7 @@ pub fn tests() -> Vec<Trial> {
         storage::tests(),
         masks::tests(),
         sampling::tests(),
+        boxes::tests(),
         bytes::tests(),
         trust::tests(),
         metric::tests(),

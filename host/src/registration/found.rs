@@ -42,6 +42,8 @@ pub struct Registration {
     /// The affine transform through which volumes agree better elsewhere, if that made the result fail: a map of fixed
     /// points to moving points, LPS mm.
     pub better_affine: Option<DAffine3>,
+    /// Other poses that are about as good by the metric: maps of fixed points to moving points, LPS mm.
+    pub rivals: Vec<DAffine3>,
     /// The checks that the result did not pass.
     pub doubts: Vec<Doubt>,
     pub seconds: RegistrationSeconds,

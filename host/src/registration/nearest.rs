@@ -81,7 +81,7 @@ fn is_certain(affine: &Registration, foregrounds: &Foregrounds) -> Result<bool> 
     }
     // Small images agree well in many places of large ones.
     let structures = if affine.elsewhere.is_none() { Structures::of(foregrounds)? } else { None };
-    structures.map_or(Ok(false), |structures| structures.confirm(&affine.transform.to_affine()))
+    structures.map_or(Ok(false), |structures| structures.confirm(&affine.transform.to_affine(), &affine.rivals))
 }
 
 /// Whether a result failed its checks and is not mirrored. An affine transform may fit a mirrored image well enough to

@@ -39,12 +39,18 @@ impl<'a> LevelMetric<'a> {
 
     /// Evaluates the metric at maps of fixed points to moving points, LPS mm. The largest overlap among them sets the
     /// overlap that is required from now on. Returns `None` for those that have less.
-    pub fn scores(&mut self, transforms: &[DAffine3]) -> Result<Vec<Option<f64>>> {
+    pub fn scores(&mut self, transforms: &[DAffine3]) -> Result<Vec<Option<MetricValue>>> {
         let found = self.measured(transforms)?;
         let most = found.iter().map(|at| at.overlap).max().unwrap_or(0);
         self.least_overlap = ((LEAST_OVERLAP * most as f64) as u64).max(1);
-        let values = self.values(&found);
-        Ok(values.into_iter().zip(found).map(|(value, at)| self.overlaps(&at).then_some(value)).collect())
+        self.values(&found);
+        Ok(found.into_iter().map(|at| self.overlaps(&at).then_some(at)).collect())
+    }
+
+    /// Returns how many samples lie inside the other image at each map, without counting the evaluations or telling the
+    /// observer.
+    pub fn overlaps_at(&mut self, transforms: &[DAffine3]) -> Result<Vec<u64>> {
+        Ok(self.measured(transforms)?.into_iter().map(|at| at.overlap).collect())
     }
 
     /// Evaluates the metric at a map without counting it or telling the observer.

@@ -69,13 +69,13 @@ impl<'a> Structures<'a> {
         is_clearly_more(self.information(than), self.information(at))
     }
 
-    /// Whether volumes agree clearly better at `to`, a map of fixed points to moving points, LPS mm, than at all other
-    /// optima.
+    /// Whether volumes agree clearly better at `to` than at all other optima, of which some may be next to `rivals`. All
+    /// are maps of fixed points to moving points, LPS mm.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn confirm(&self, to: &DAffine3) -> Result<bool> {
-        Ok(self.lead(to, &self.optima(to)?)? >= OPTIMUM_LEAD)
+    pub fn confirm(&self, to: &DAffine3, rivals: &[DAffine3]) -> Result<bool> {
+        Ok(self.lead(to, &self.optima(to, rivals)?)? >= OPTIMUM_LEAD)
     }
 
     /// Returns the mutual information at a result, nats per voxel of the fixed image's foreground.
@@ -104,12 +104,13 @@ impl<'a> Structures<'a> {
         Samples::of(&self.pair.0, to, number).by_overlap()
     }
 
-    /// Returns the optima to which rigid optimisations from poses around `to` lead, in any orientation.
-    fn optima(&self, to: &DAffine3) -> Result<Vec<Pose>> {
+    /// Returns the optima to which rigid optimisations lead: from poses around `to`, in any orientation, and from `rivals`.
+    fn optima(&self, to: &DAffine3, rivals: &[DAffine3]) -> Result<Vec<Pose>> {
         let samples = self.samples(to, SAMPLES);
         let shifted = SHIFTS.into_iter().flat_map(|part| in_space().into_iter().map(move |axis| part * axis));
         let shifted = shifted.map(|part| self.shifted(part, *to));
-        let starts: Vec<_> = iter::once(*to).chain(shifted).chain(self.rotated(to)).collect();
+        let known = iter::once(to).chain(rivals).copied();
+        let starts: Vec<_> = known.chain(shifted).chain(self.rotated(to)).collect();
         starts.into_par_iter().map(|start| samples.optimised(start, STEPS)).collect()
     }
 
@@ -139,7 +140,8 @@ impl<'a> Structures<'a> {
         let samples = self.samples(to, SAMPLES);
         let (own, most) = samples.optimised(*to, STEPS)?;
         let is_other = |(map, _): &&Pose| self.foregrounds.distance(map, &own) > SAME * self.foregrounds.side();
-        let others = optima.iter().filter(is_other).map(|(_, information)| *information).fold(LITTLE_ELSEWHERE, f64::max);
+        let others =
+            optima.iter().filter(is_other).map(|(_, information)| *information).fold(LITTLE_ELSEWHERE, f64::max);
         let here = samples.information(to);
         Ok(if here > others { most } else { here } / others)
     }
@@ -157,7 +159,8 @@ impl Case<'_> {
         options: &Options,
     ) -> Result<Registration> {
         let best = &attempts[structures.best(&attempts)];
-        let optima = structures.optima(&best.transform.to_affine())?;
+        let rivals: Vec<_> = attempts.iter().flat_map(|found| found.rivals.iter().copied()).collect();
+        let optima = structures.optima(&best.transform.to_affine(), &rivals)?;
         attempts.extend(self.starting_at_best(&optima, structures, options)?);
         let mut of_first = attempts[0].doubts.clone();
         let mut found = attempts.swap_remove(structures.best(&attempts));
@@ -254,14 +257,14 @@ mod tests {
         with_structures(
             |at| -shows(at + bend(at)),
             |structures| {
-                assert!(structures.confirm(&DAffine3::IDENTITY).unwrap());
-                assert!(!structures.confirm(&DAffine3::from_translation(DVec3::new(30.0, 20.0, 0.0))).unwrap());
+                assert!(structures.confirm(&DAffine3::IDENTITY, &[]).unwrap());
+                assert!(!structures.confirm(&DAffine3::from_translation(DVec3::new(30.0, 20.0, 0.0)), &[]).unwrap());
             },
         );
         with_structures(contents(2), |structures| {
-            let optima = structures.optima(&DAffine3::IDENTITY).unwrap();
+            let optima = structures.optima(&DAffine3::IDENTITY, &[]).unwrap();
             let (best, _) = optima.iter().max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap();
-            assert!(!structures.confirm(best).unwrap());
+            assert!(!structures.confirm(best, &[]).unwrap());
         });
     }
 }

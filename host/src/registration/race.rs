@@ -3,11 +3,13 @@
 
 use super::objective::LevelMetric;
 use super::start::Start;
+use super::trust::is_clearly_more;
 use crate::error::message;
+use crate::metric::MetricValue;
 use crate::optimizer::{Batch, Optimizer, Problem, Quadratic, Stopped};
 use crate::transform::{Steps, distance};
 use crate::{Error, Geometry, Result};
-use glam::DAffine3;
+use glam::{DAffine3, DMat3};
 
 /// Poses that are optimised on the coarsest level, and how many of them go on to the next level at most.
 const OPTIMISED: usize = 8;
@@ -32,19 +34,23 @@ pub struct Pose {
     /// Where it started and where it is now: maps of fixed points to moving points, LPS mm.
     pub start: DAffine3,
     pub transform: DAffine3,
-    /// The metric at `transform`.
+    /// The metric at `transform`, and the samples that lie inside the other image there.
     pub value: f64,
+    overlap: u64,
     /// Why its last optimisation ended.
     pub stopped: Stopped,
     /// The model of the metric around the maximum that its last optimisation made.
     shape: Option<Quadratic>,
 }
 
-/// The pose that was second when the race was decided.
+/// Another pose that was left when the race was decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rival {
-    /// Its lead over the median of all starts as a fraction of the winner's, 0 to 1.
+    /// Of the second pose, its lead over the median of all starts as a fraction of the winner's, 0 to 1. Of a wider one,
+    /// the information that all samples share there, as a fraction of that at the winner, more than 1.
     pub lead: f64,
+    /// Whether all samples share more information there: see [`Race::total`].
+    pub wider: bool,
     /// The root mean square distance between the two over the fixed image's grid, mm.
     pub distance_mm: f64,
     /// The map of fixed points to moving points at which it ended, LPS mm.
@@ -61,7 +67,8 @@ pub struct Race {
     median: f64,
     /// The value that is taken for starts at which the images hardly overlap.
     independent_value: f64,
-    pub rival: Option<Rival>,
+    /// See [`Race::refine`].
+    pub rivals: Vec<Rival>,
 }
 
 impl Race {
@@ -74,7 +81,7 @@ impl Race {
     /// Creates a race that is over, for a pose that was found in another way: it started at `start` and ended at
     /// `transform`.
     pub fn decided(from: &'static str, start: DAffine3, transform: DAffine3, candidates: usize) -> Self {
-        let pose = Pose { from, start, transform, value: 0.0, stopped: Stopped::Converged, shape: None };
+        let pose = Pose { from, start, transform, value: 0.0, overlap: 0, stopped: Stopped::Converged, shape: None };
         Self { poses: vec![pose], candidates, ..Self::default() }
     }
 
@@ -92,7 +99,7 @@ impl Race {
     }
 
     /// Evaluates all starts on a level with a spacing of `mm`. If several are left, optimises the best of them by
-    /// `steps` and keeps the best of those.
+    /// `steps`, and the best one that turns nothing, and keeps the best of those.
     pub fn begin(
         &mut self,
         metric: &mut LevelMetric,
@@ -103,30 +110,28 @@ impl Race {
     ) -> Result<()> {
         let transforms: Vec<_> = starts.iter().map(|start| start.transform).collect();
         let values = metric.scores(&transforms)?;
-        let poses = starts.iter().zip(&values).filter_map(|(start, value)| {
-            Some(Pose {
-                from: start.from,
-                start: start.transform,
-                transform: start.transform,
-                value: (*value)?,
-                stopped: Stopped::Converged,
-                shape: None,
-            })
+        let poses = starts.iter().zip(&values).filter_map(|(start, at)| {
+            let MetricValue { value, overlap } = (*at)?;
+            let (from, start, transform) = (start.from, start.transform, start.transform);
+            Some(Pose { from, start, transform, value, overlap, stopped: Stopped::Converged, shape: None })
         });
-        self.poses = distinct(poses.collect(), OPTIMISED, 2.0 * mm, grid);
+        let poses: Vec<_> = poses.collect();
+        let upright = poses.iter().rev().filter(|pose| pose.transform.matrix3 == DMat3::IDENTITY).cloned();
+        let upright = upright.max_by(|a, b| a.value.total_cmp(&b.value));
+        self.poses = and_one_more(distinct(poses, OPTIMISED, 2.0 * mm, grid), upright, 2.0 * mm, grid);
         self.candidates = starts.len();
-        self.median = median(values.into_iter().map(|value| value.unwrap_or(self.independent_value)).collect());
+        self.median = median(values.into_iter().map(|at| at.map_or(self.independent_value, |at| at.value)).collect());
         if self.poses.len() > 1 {
             let start = vec![0.0; steps.count()];
             let (step, resolution, evaluations) = (FIRST_STEP * mm, FIRST_RESOLUTION * mm, FIRST_EVALUATIONS);
             self.optimise(metric, &Batch, steps, &Problem { start, step, resolution, evaluations, shape: None })?;
-            self.keep(KEPT, mm, grid);
+            self.keep(mm, grid);
         }
         Ok(())
     }
 
-    /// Optimises every pose on a level with a spacing of `mm`. If the level `decides`, keeps the best pose alone, and
-    /// the second one as the rival.
+    /// Optimises every pose on a level with a spacing of `mm`. If the level `decides`, keeps the best pose alone. Others
+    /// are its rivals: the second one, and one at which all samples share more information.
     pub fn refine(
         &mut self,
         metric: &mut LevelMetric,
@@ -138,16 +143,32 @@ impl Race {
         let start = vec![0.0; steps.count()];
         let (step, resolution, evaluations) = (STEP * mm, RESOLUTION * mm, EVALUATIONS);
         self.optimise(metric, optimizer, steps, &Problem { start, step, resolution, evaluations, shape: None })?;
-        self.keep(KEPT, mm, grid);
-        if !decides {
-            return Ok(());
+        self.keep(mm, grid);
+        if decides && self.poses.len() > 1 {
+            self.rivals = self.rivals(grid);
+            self.poses.truncate(1);
         }
-        if let [first, second, ..] = &self.poses[..] {
-            let distance_mm = distance(&first.transform, &second.transform, grid);
-            self.rival = Some(Rival { lead: self.lead(second), distance_mm, to: second.transform });
-        }
-        self.poses.truncate(1);
         Ok(())
+    }
+
+    /// Returns the second pose. Also returns the one at which all samples share clearly more information than at the best
+    /// pose; or just more, if it is nearer to the headers' alignment, since that makes it the more likely of two that are
+    /// about as good.
+    fn rivals(&self, grid: &Geometry) -> Vec<Rival> {
+        let [first, others @ ..] = &self.poses[..] else { return Vec::new() };
+        let rival = |pose: &Pose, lead, wider| {
+            let (distance_mm, to) = (distance(&first.transform, &pose.transform, grid), pose.transform);
+            Rival { lead, wider, distance_mm, to }
+        };
+        let second = others.first().map(|second| rival(second, self.lead(second), false));
+        let share = |pose: &Pose| self.total(pose) / self.total(first);
+        let from_headers = |pose: &Pose| distance(&pose.transform, &DAffine3::IDENTITY, grid);
+        let more = |pose: &&Pose| match from_headers(pose) < from_headers(first) {
+            true => share(pose) > 1.0,
+            false => is_clearly_more(share(pose), 1.0),
+        };
+        let wider = others.iter().filter(more).max_by(|a, b| share(a).total_cmp(&share(b)));
+        second.into_iter().chain(wider.map(|pose| rival(pose, share(pose), true))).collect()
     }
 
     fn optimise(
@@ -163,14 +184,29 @@ impl Race {
             pose.transform *= steps.map(&found.parameters);
             (pose.value, pose.stopped, pose.shape) = (found.value, found.stopped, found.shape);
         }
+        if self.poses.len() > 1 {
+            let transforms: Vec<_> = self.poses.iter().map(|pose| pose.transform).collect();
+            let overlaps = metric.overlaps_at(&transforms)?;
+            self.poses.iter_mut().zip(overlaps).for_each(|(pose, overlap)| pose.overlap = overlap);
+        }
         Ok(())
     }
 
-    /// Keeps the best poses, `most` at most: those with a lead near that of the first, and no two closer than `mm`.
-    fn keep(&mut self, most: usize, mm: f64, grid: &Geometry) {
-        self.poses = distinct(std::mem::take(&mut self.poses), OPTIMISED, mm, grid);
+    /// Keeps the best few poses: those with a lead near that of the first, and no two closer than `mm`. Also keeps the one
+    /// at which all samples share most information.
+    fn keep(&mut self, mm: f64, grid: &Geometry) {
+        let widest = self.poses.iter().rev().max_by(|a, b| self.total(a).total_cmp(&self.total(b))).cloned();
+        self.poses = distinct(std::mem::take(&mut self.poses), KEPT, mm, grid);
         let ahead = self.poses.iter().take_while(|pose| self.lead(pose) >= LEAD).count();
-        self.poses.truncate(ahead.clamp(1, most));
+        self.poses.truncate(ahead.max(1));
+        self.poses = and_one_more(std::mem::take(&mut self.poses), widest, mm, grid);
+    }
+
+    /// Returns the information that all samples share at a pose, if those outside the other image share none. The metric
+    /// is the information per sample inside. That is higher where a small object fills more of the overlap, as when a
+    /// long image lies across another.
+    fn total(&self, pose: &Pose) -> f64 {
+        (pose.value - self.independent_value) * pose.overlap as f64
     }
 
     /// Returns a pose's lead over the median of all starts as a fraction of the best pose's.
@@ -201,11 +237,19 @@ fn distinct(mut poses: Vec<Pose>, most: usize, apart: f64, grid: &Geometry) -> V
     kept
 }
 
+/// Adds a pose to those that are kept, unless one of them is within `apart` mm of it.
+fn and_one_more(mut kept: Vec<Pose>, more: Option<Pose>, apart: f64, grid: &Geometry) -> Vec<Pose> {
+    let is_new = |pose: &Pose| kept.iter().all(|other| distance(&other.transform, &pose.transform, grid) > apart);
+    let more = more.filter(is_new);
+    kept.extend(more);
+    kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Silent;
-    use crate::metric::{CountedKind, GridPair, LoadedMetric, Metric, MetricValue, Sampled};
+    use crate::metric::{CountedKind, GridPair, LoadedMetric, Metric, Sampled};
     use crate::transform::{Dimension, Kind};
     use glam::DVec3;
 
@@ -227,20 +271,52 @@ mod tests {
         }
     }
 
-    #[test]
-    fn an_nmi_of_1_is_no_information_where_most_starts_do_not_overlap() {
-        let metric = Metric::all().into_iter().find(|metric| metric.key() == <&str>::from(CountedKind::Nmi)).unwrap();
+    /// A made-up MI: 0.20 where the second half of the samples lies outside, beyond shifts along x of 50 mm; 0.15 before.
+    struct Across;
+
+    impl LoadedMetric for Across {
+        fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<MetricValue>> {
+            let at = |map: &DAffine3| match map.translation.x {
+                x if x < 50.0 => MetricValue { value: 0.15, overlap: 1000 },
+                _ => MetricValue { value: 0.2, overlap: 500 },
+            };
+            Ok(transforms.iter().map(at).collect())
+        }
+
+        fn slope(&mut self, transform: &DAffine3) -> Result<(MetricValue, [[f64; 4]; 3])> {
+            Ok((self.values(&[*transform])?[0], [[0.0; 4]; 3]))
+        }
+    }
+
+    /// Returns the rivals of a race along x with an NMI or MI.
+    fn rivals(metric: CountedKind, loaded: impl LoadedMetric, starts: &[f64]) -> Vec<Rival> {
+        let metric = Metric::all().into_iter().find(|of| of.key() == <&str>::from(metric)).unwrap();
         let grid = Geometry::axis_aligned([64, 64, 4], DVec3::ONE, DVec3::ZERO);
         let grids = GridPair { which: Sampled::Fixed, sampled: grid, interpolated: grid };
-        let mut level = LevelMetric::new(&grids, Box::new(Slab), metric.worst(), &Silent);
-        let starts = [0.0, 100.0, 300.0, 400.0, 500.0, 600.0];
-        let starts =
-            starts.map(|x| Start { from: "search", transform: DAffine3::from_translation(DVec3::new(x, 0.0, 0.0)) });
+        let mut level = LevelMetric::new(&grids, Box::new(loaded), metric.worst(), &Silent);
+        let start = |x| Start { from: "search", transform: DAffine3::from_translation(DVec3::new(x, 0.0, 0.0)) };
+        let starts: Vec<_> = starts.iter().copied().map(start).collect();
         let steps = Steps::new(Kind::Translation, Dimension::Three, &grid);
         let mut race = Race::new(metric.independent_value());
         race.begin(&mut level, &starts, &steps, 1.0, &grid).unwrap();
-        assert_eq!(race.poses.len(), 1, "the second start has 0.4 of the lead");
         race.refine(&mut level, &Batch, &steps, (1.0, true), &grid).unwrap();
-        assert_eq!(race.rival, None);
+        // The best pose goes on alone, and its rivals stay.
+        race.refine(&mut level, &Batch, &steps, (1.0, true), &grid).unwrap();
+        assert_eq!(race.poses.len(), 1);
+        race.rivals
+    }
+
+    #[test]
+    fn an_nmi_of_1_is_no_information_where_most_starts_do_not_overlap() {
+        // The second start has 0.4 of the lead.
+        assert_eq!(rivals(CountedKind::Nmi, Slab, &[0.0, 100.0, 300.0, 400.0, 500.0, 600.0]), []);
+    }
+
+    #[test]
+    fn a_pose_at_which_all_samples_share_more_is_a_rival() {
+        let wider = |rivals: Vec<Rival>| rivals.into_iter().find(|rival| rival.wider);
+        let found = wider(rivals(CountedKind::Mi, Across, &[0.0, 100.0])).unwrap();
+        assert!((found.lead - 1.5).abs() < 1e-9 && found.distance_mm == 100.0, "{found:?}");
+        assert_eq!(wider(rivals(CountedKind::Mi, Across, &[100.0, 200.0])), None);
     }
 }

@@ -82,7 +82,8 @@ impl<'a> Run<'a> {
                 lead::foreground_confirms(foregrounds.including_rival(place, &map, &rival.to))
             })
         };
-        let rival = race.rival.filter(|rival| !beaten(rival));
+        let rivals = || race.rivals.iter().filter(|rival| rival.counts());
+        let rival = rivals().find(|rival| !beaten(rival)).copied();
         let mut doubts = self.doubts(&compared, values, &map, rival, (place, elsewhere));
         let passes = !doubts.iter().any(|doubt| doubt.grave);
         let needs_more = passes && place.is_some_and(|place| !lead::both_confirm(place));
@@ -99,6 +100,7 @@ impl<'a> Run<'a> {
             place,
             elsewhere,
             better_affine,
+            rivals: rivals().map(|rival| rival.to).collect(),
             transform,
             intensities: self.case.read.each_ref().map(|image| image.intensities),
             start: compared.values[0],

@@ -51,6 +51,13 @@ pub struct Evidence<'a> {
     pub place: Option<Place>,
 }
 
+impl Rival {
+    /// Whether the pose is as good as the winner.
+    pub fn counts(&self) -> bool {
+        self.lead > AS_GOOD
+    }
+}
+
 impl Evidence<'_> {
     /// Returns the checks that failed.
     pub fn doubts(&self) -> Vec<Doubt> {
@@ -103,10 +110,12 @@ impl Evidence<'_> {
     }
 
     fn rival_doubt(&self) -> Option<Doubt> {
-        let Rival { lead, distance_mm, .. } = self.rival.filter(|rival| rival.lead > AS_GOOD)?;
-        let text =
-            format!("a second alignment, {distance_mm:.0} mm away, has almost the same metric ({:.0} %)", 100.0 * lead);
-        Some(Doubt::grave(Check::Rival, text))
+        let Rival { lead, wider, distance_mm, .. } = self.rival.filter(Rival::counts)?;
+        let as_good = match wider {
+            true => format!("overlaps more, and the images share more information there in all ({lead:.1} times)"),
+            false => format!("has almost the same metric ({:.0} %)", 100.0 * lead),
+        };
+        Some(Doubt::grave(Check::Rival, format!("a second alignment, {distance_mm:.0} mm away, {as_good}")))
     }
 }
 
@@ -178,8 +187,9 @@ mod tests {
         assert_eq!(to(DMat3::from_rotation_z(3.0)), ["rotation"]);
         assert_eq!(to(DMat3::IDENTITY * 1.2), ["volume"]);
         assert_eq!(to(DMat3::IDENTITY * 0.5), ["volume!"]);
-        let rival =
-            |lead| names(GOOD, DMat3::IDENTITY, Some(Rival { lead, distance_mm: 40.0, to: DAffine3::IDENTITY }));
+        let rival = |lead| {
+            names(GOOD, DMat3::IDENTITY, Some(Rival { lead, wider: false, distance_mm: 40.0, to: DAffine3::IDENTITY }))
+        };
         assert_eq!(rival(0.95), ["rival!"]);
         assert_eq!(rival(0.8), [""; 0]);
     }

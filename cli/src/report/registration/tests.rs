@@ -44,6 +44,7 @@ fn page_from(from: &'static str, volume: &Volume, doubts: Vec<Doubt>, file: &str
         place: None,
         elsewhere: None,
         better_affine: None,
+        rivals: Vec::new(),
         doubts,
         seconds: RegistrationSeconds::default(),
         histogram: "rows",
