@@ -230,7 +230,7 @@ fn distinct(mut poses: Vec<Pose>, most: usize, apart: f64, grid: &Geometry) -> V
         if kept.len() == most {
             break;
         }
-        if kept.iter().all(|other| distance(&other.transform, &pose.transform, grid) > apart) {
+        if are_apart(&kept, &pose, apart, grid) {
             kept.push(pose);
         }
     }
@@ -239,10 +239,14 @@ fn distinct(mut poses: Vec<Pose>, most: usize, apart: f64, grid: &Geometry) -> V
 
 /// Adds a pose to those that are kept, unless one of them is within `apart` mm of it.
 fn and_one_more(mut kept: Vec<Pose>, more: Option<Pose>, apart: f64, grid: &Geometry) -> Vec<Pose> {
-    let is_new = |pose: &Pose| kept.iter().all(|other| distance(&other.transform, &pose.transform, grid) > apart);
-    let more = more.filter(is_new);
+    let more = more.filter(|pose| are_apart(&kept, pose, apart, grid));
     kept.extend(more);
     kept
+}
+
+/// Returns whether none of `kept` is within `apart` mm of a pose.
+fn are_apart(kept: &[Pose], pose: &Pose, apart: f64, grid: &Geometry) -> bool {
+    kept.iter().all(|other| distance(&other.transform, &pose.transform, grid) > apart)
 }
 
 #[cfg(test)]
@@ -288,8 +292,8 @@ mod tests {
         }
     }
 
-    /// Returns the rivals of a race along x with an NMI or MI.
-    fn rivals(metric: CountedKind, loaded: impl LoadedMetric, starts: &[f64]) -> Vec<Rival> {
+    /// Runs a race along x with an NMI or MI. Returns how many poses it begins with, and the rivals at its end.
+    fn raced(metric: CountedKind, loaded: impl LoadedMetric, starts: &[f64]) -> (usize, Vec<Rival>) {
         let metric = Metric::all().into_iter().find(|of| of.key() == <&str>::from(metric)).unwrap();
         let grid = Geometry::axis_aligned([64, 64, 4], DVec3::ONE, DVec3::ZERO);
         let grids = GridPair { which: Sampled::Fixed, sampled: grid, interpolated: grid };
@@ -299,24 +303,26 @@ mod tests {
         let steps = Steps::new(Kind::Translation, Dimension::Three, &grid);
         let mut race = Race::new(metric.independent_value());
         race.begin(&mut level, &starts, &steps, 1.0, &grid).unwrap();
+        let begun = race.poses.len();
         race.refine(&mut level, &Batch, &steps, (1.0, true), &grid).unwrap();
         // The best pose goes on alone, and its rivals stay.
         race.refine(&mut level, &Batch, &steps, (1.0, true), &grid).unwrap();
         assert_eq!(race.poses.len(), 1);
-        race.rivals
+        (begun, race.rivals)
     }
 
     #[test]
     fn an_nmi_of_1_is_no_information_where_most_starts_do_not_overlap() {
-        // The second start has 0.4 of the lead.
-        assert_eq!(rivals(CountedKind::Nmi, Slab, &[0.0, 100.0, 300.0, 400.0, 500.0, 600.0]), []);
+        let (begun, rivals) = raced(CountedKind::Nmi, Slab, &[0.0, 100.0, 300.0, 400.0, 500.0, 600.0]);
+        assert_eq!(begun, 1, "the second start has 0.4 of the lead");
+        assert_eq!(rivals, []);
     }
 
     #[test]
     fn a_pose_at_which_all_samples_share_more_is_a_rival() {
-        let wider = |rivals: Vec<Rival>| rivals.into_iter().find(|rival| rival.wider);
-        let found = wider(rivals(CountedKind::Mi, Across, &[0.0, 100.0])).unwrap();
+        let wider = |(_, rivals): (usize, Vec<Rival>)| rivals.into_iter().find(|rival| rival.wider);
+        let found = wider(raced(CountedKind::Mi, Across, &[0.0, 100.0])).unwrap();
         assert!((found.lead - 1.5).abs() < 1e-9 && found.distance_mm == 100.0, "{found:?}");
-        assert_eq!(wider(rivals(CountedKind::Mi, Across, &[100.0, 200.0])), None);
+        assert_eq!(wider(raced(CountedKind::Mi, Across, &[100.0, 200.0])), None);
     }
 }
