@@ -5,6 +5,7 @@ mod boxes;
 mod bytes;
 mod masks;
 mod metric;
+mod noise;
 mod outliers;
 mod outlines;
 pub mod parts;
@@ -36,6 +37,7 @@ pub fn tests() -> Vec<Trial> {
         bytes::tests(),
         trust::tests(),
         metric::tests(),
+        noise::tests(),
         outliers::tests(),
         outlines::tests(),
         parts::tests(),

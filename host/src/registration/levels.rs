@@ -1,15 +1,17 @@
 //! The grid spacings of the levels, and both images on each level.
 
 use super::Options;
+use super::lattice::{Lattice, between_voxels};
 use crate::backend::Backend;
 use crate::error::{Setting, message};
 use crate::image::{Geometry, Prepared, Range, pyramid};
 use crate::metric::sampling::{self, count};
-use crate::metric::{ImagePair, Sampled};
+use crate::metric::{ImagePair, Sampled, Sampling};
 use crate::plane::local_contrast::longer_side;
 use crate::plane::{search, sharpness};
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
+use gpu::math::interpolate::Interpolator;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -18,7 +20,7 @@ use std::borrow::Cow;
 const SHORTEST: f64 = 16.0;
 const SHORTEST_IN_PLANE: f64 = 48.0;
 /// Slices are thick if their spacing exceeds the other image's by more than this factor.
-const THICK: f64 = sharpness::BLURRED;
+pub const THICK: f64 = sharpness::BLURRED;
 /// The fraction of the difference in variance between thick and thin slices that smoothing makes up for. On simulated
 /// heads with slices of 4 mm, from no smoothing to all of it, rigid errors fell (0.094 to 0.068 mm) and affine ones
 /// rose (0.16 to 0.22 mm).
@@ -32,6 +34,8 @@ pub struct Levels<'a> {
     pub spacings: Vec<f64>,
     pub which: Sampled,
     sampled: Vec<Cow<'a, Volume>>,
+    /// The sampled image of the finest level at the samples, if they lie between its voxels.
+    between_voxels: Option<Volume>,
     interpolated: Vec<Cow<'a, Volume>>,
     /// Intensity ranges of the sampled and of the interpolated image.
     ranges: [Range; 2],
@@ -47,7 +51,12 @@ pub fn sampled(fixed: &Geometry, moving: &Geometry) -> Sampled {
 }
 
 impl<'a> Levels<'a> {
-    pub fn new([fixed, moving]: &'a [Prepared<'a>; 2], options: &'a Options, backend: &dyn Backend) -> Result<Self> {
+    pub fn new(
+        [fixed, moving]: &'a [Prepared<'a>; 2],
+        options: &'a Options,
+        lattice: Lattice,
+        backend: &dyn Backend,
+    ) -> Result<Self> {
         let which = sampled(&fixed.image.geometry, &moving.image.geometry);
         let (first, second) = match which {
             Sampled::Fixed => (fixed, moving),
@@ -71,7 +80,24 @@ impl<'a> Levels<'a> {
         let ((sampled, interpolated), sampled_mask) =
             rayon::join(|| rayon::join(|| levels(sampled), || levels(interpolated)), || sampled_mask.map(levels));
         let (sampled, interpolated, sampled_mask) = (sampled?, interpolated?, sampled_mask.transpose()?);
-        Ok(Self { spacings, which, sampled, interpolated, ranges, sampled_mask, interpolated_mask, options })
+        let mut levels = Self {
+            spacings,
+            which,
+            sampled,
+            between_voxels: None,
+            interpolated,
+            ranges,
+            sampled_mask,
+            interpolated_mask,
+            options,
+        };
+        // Of other samplings, and where nothing is averaged, users expect voxels.
+        let averages = options.metric.histogram().interpolator != Interpolator::Nearest;
+        if lattice == Lattice::Avoided && averages && matches!(options.sampling, Sampling::Grid { .. }) {
+            let [sampled, interpolated] = [&levels.sampled[0], &levels.interpolated[0]];
+            levels.between_voxels = between_voxels(sampled, &interpolated.geometry, levels.plan(0).0, backend)?;
+        }
+        Ok(levels)
     }
 
     /// The fixed and the moving image on all levels.
@@ -102,7 +128,9 @@ impl<'a> Levels<'a> {
         let known = transform.is_some() || level == 0;
         let transform = &transform.unwrap_or_default();
         let (strides, picks) = self.plan(level);
-        let sampled = sampling::thinned(&self.sampled[level], strides);
+        let between_voxels = self.between_voxels.as_ref().filter(|_| level == 0);
+        let thinned = || sampling::thinned(&self.sampled[level], strides);
+        let sampled = between_voxels.map_or_else(thinned, Cow::Borrowed);
         let all = || vec![true; sampled.voxels.len()];
         let masked = self.masked(level, &sampled.geometry, strides, known.then_some(transform));
         let masked = masked.filter(|keep| level == 0 || count(keep) >= ENOUGH);
@@ -160,7 +188,10 @@ impl<'a> Levels<'a> {
 
     /// Returns for each voxel of a level whether the masks keep it; `None` without masks.
     fn masked(&self, level: usize, grid: &Geometry, strides: [usize; 3], map: Option<&DAffine3>) -> Option<Vec<bool>> {
-        let inside = |masks: &Vec<Cow<Volume>>| sampling::inside(&sampling::thinned(&masks[level], strides));
+        let inside = |masks: &Vec<Cow<Volume>>| match &self.between_voxels {
+            Some(_) if level == 0 => sampling::within(grid, &masks[0], &DAffine3::IDENTITY),
+            _ => sampling::inside(&sampling::thinned(&masks[level], strides)),
+        };
         let sampled = self.sampled_mask.as_ref().map(inside);
         let map = map.map(|map| self.which.from_sampled(map));
         let interpolated = self.interpolated_mask.zip(map).map(|(mask, map)| sampling::within(grid, mask, &map));

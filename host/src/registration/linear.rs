@@ -60,7 +60,7 @@ fn of_kind(
     };
     let images = [&*fixed.image, &*moving.image];
     Case::prepared(images, &options, tally, backend, observer, |case| {
-        case.register_kind(&options).map(|(found, _)| found)
+        case.on_common_lattice().register_kind(&options).map(|(found, _)| found)
     })
 }
 

@@ -6,6 +6,7 @@ mod displaced;
 mod elsewhere;
 mod found;
 mod from_result;
+mod lattice;
 mod lead;
 mod levels;
 mod linear;
@@ -38,6 +39,7 @@ use crate::plane::sharpness;
 use crate::transform::Kind;
 use crate::{Geometry, Observer, Result, Volume};
 pub(crate) use displaced::Displaced;
+use lattice::Lattice;
 pub(crate) use lead::{
     both_exceed_surroundings, contrast_confirms, intensities_lead, linear_place_doubt, place_doubts,
     unconfirmed_place_doubt,
@@ -95,7 +97,9 @@ pub(crate) fn register_once(
     observer: &dyn Observer,
 ) -> Result<Registration> {
     Tally::around(|tally| {
-        Case::prepared(images, options, tally, backend, observer, |case| case.run([case.read; 2], options, None))
+        Case::prepared(images, options, tally, backend, observer, |case| {
+            case.on_common_lattice().run([case.read; 2], options, None)
+        })
     })
 }
 
@@ -109,6 +113,7 @@ struct Case<'a> {
     tally: &'a Tally,
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
+    lattice: Lattice,
 }
 
 impl<'a> Case<'a> {
@@ -130,7 +135,7 @@ impl<'a> Case<'a> {
         };
         let read = &tally.timed(Part::Pyramid, prepare)?;
         let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-        register(Case { fixed, moving, read, tally, backend, observer })
+        register(Case { fixed, moving, read, tally, backend, observer, lattice: Lattice::Avoided })
     }
 
     /// Registers with transforms of the requested kind only. [`Case::nearest`] may then fall back on an affine
@@ -142,7 +147,7 @@ impl<'a> Case<'a> {
         let comparable = fixed.geometry.is_flat() && options.dof <= Kind::Rigid;
         let matched = tally.timed(Part::Pyramid, || comparable.then(|| sharpness::match_blur(read)));
         let registered = matched.as_ref().unwrap_or(read);
-        let levels = tally.timed(Part::Pyramid, || Levels::new(registered, options, backend))?;
+        let levels = tally.timed(Part::Pyramid, || Levels::new(registered, options, self.lattice, backend))?;
         let mut run = Run::new(*self, read, options);
         let (foregrounds, race) =
             rayon::join(|| Foregrounds::of(registered.each_ref(), levels.pyramids()), || run.through_levels(&levels));
@@ -154,8 +159,15 @@ impl<'a> Case<'a> {
         if options.init != Init::Auto || found.better_affine.is_some() {
             return Ok((found, foregrounds));
         }
-        let found = self.further(found, registered, options, foregrounds.as_ref())?;
-        Ok((self.inside_outlines(found, options, foregrounds.as_ref())?, foregrounds))
+        let attempts = if self.fixed.geometry.is_flat() { *self } else { self.on_common_lattice() };
+        let found = attempts.further(found, registered, options, foregrounds.as_ref())?;
+        Ok((attempts.inside_outlines(found, options, foregrounds.as_ref())?, foregrounds))
+    }
+
+    /// The same case with samples that may lie on a common lattice, for further attempts to register volumes. Between
+    /// the voxels, the outlines of one mask that was cut out of both hold results back more.
+    fn on_common_lattice(self) -> Self {
+        Self { lattice: Lattice::Common, ..self }
     }
 
     /// Makes further attempts after the first result, in turn, until one passes.
@@ -218,7 +230,8 @@ impl<'a> Case<'a> {
         options: &Options,
         foregrounds: Option<&Foregrounds>,
     ) -> Result<Registration> {
-        let levels = self.tally.timed(Part::Pyramid, || Levels::new(registered, options, self.backend))?;
+        let levels =
+            self.tally.timed(Part::Pyramid, || Levels::new(registered, options, self.lattice, self.backend))?;
         let mut run = Run::new(*self, compared, options);
         let race = run.through_levels(&levels)?;
         let coarse = run.coarse(&levels, &race)?;

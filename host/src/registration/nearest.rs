@@ -36,7 +36,7 @@ impl Case<'_> {
         self.observer.note(&format!("the {name} registration failed its checks: trying an affine one"));
         let init = found.better_affine.map_or(Init::Auto, Init::Transform);
         let as_affine = Options { dof: Kind::Affine, init, moved: false, ..options.clone() };
-        let affine = unless_fatal(self.register_kind(&as_affine))?.map(|(affine, _)| affine);
+        let affine = unless_fatal(self.on_common_lattice().register_kind(&as_affine))?.map(|(affine, _)| affine);
         let Some(affine) = affine.filter(Registration::trusted) else { return Ok(None) };
         if !is_certain(&affine, foregrounds)? {
             return Ok(None);
@@ -56,7 +56,7 @@ impl Case<'_> {
         let mut run = Run::new(*self, read, options);
         // Others are evaluated at full resolution at the end.
         if options.metric.has_gradient() {
-            let levels = tally.timed(Part::Pyramid, || Levels::new(read, options, backend))?;
+            let levels = tally.timed(Part::Pyramid, || Levels::new(read, options, self.lattice, backend))?;
             tally.timed(Part::Optimise, || run.evaluate_on_finest(&levels, &to))?;
         }
         run.levels = affine.levels;
