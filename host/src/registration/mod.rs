@@ -97,9 +97,7 @@ pub(crate) fn register_once(
     observer: &dyn Observer,
 ) -> Result<Registration> {
     Tally::around(|tally| {
-        Case::prepared(images, options, tally, backend, observer, |case| {
-            case.on_common_lattice().run([case.read; 2], options, None)
-        })
+        Case::prepared(images, options, tally, backend, observer, |case| case.run([case.read; 2], options, None))
     })
 }
 
@@ -159,15 +157,17 @@ impl<'a> Case<'a> {
         if options.init != Init::Auto || found.better_affine.is_some() {
             return Ok((found, foregrounds));
         }
-        let attempts = if self.fixed.geometry.is_flat() { *self } else { self.on_common_lattice() };
+        let attempts = self.on_common_lattice();
         let found = attempts.further(found, registered, options, foregrounds.as_ref())?;
         Ok((attempts.inside_outlines(found, options, foregrounds.as_ref())?, foregrounds))
     }
 
-    /// The same case with samples that may lie on a common lattice, for further attempts to register volumes. Between
-    /// the voxels, the outlines of one mask that was cut out of both hold results back more.
+    /// The same case, with samples of volumes that may lie on a common lattice: for further attempts, where the outlines
+    /// of one mask that was cut out of both hold results back more between the voxels, and for starts of deformations,
+    /// which need not be as accurate.
     fn on_common_lattice(self) -> Self {
-        Self { lattice: Lattice::Common, ..self }
+        let lattice = if self.fixed.geometry.is_flat() { self.lattice } else { Lattice::Common };
+        Self { lattice, ..self }
     }
 
     /// Makes further attempts after the first result, in turn, until one passes.
