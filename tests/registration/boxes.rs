@@ -48,9 +48,8 @@ impl Case {
     /// Returns how far off the corners of the box are on average, mm.
     fn error(&self, found: &DAffine3) -> f64 {
         let (middle, truth) = (self.geometry().centre(), self.moved());
-        let sign = |n: usize, axis: usize| if n >> axis & 1 == 1 { 1.0 } else { -1.0 };
-        let corners = (0..8).map(|n| middle + self.half * DVec3::new(sign(n, 0), sign(n, 1), sign(n, 2)));
-        corners.map(|at| found.transform_point3(at).distance(truth.transform_point3(at))).sum::<f64>() / 8.0
+        let corners = Geometry::axis_aligned([2; 3], 2.0 * self.half, middle - self.half).corners();
+        corners.map(|at| found.transform_point3(at).distance(truth.transform_point3(at))).iter().sum::<f64>() / 8.0
     }
 }
 

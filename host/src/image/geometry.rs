@@ -110,6 +110,11 @@ impl Geometry {
         self.size == other.size && self.corners().iter().zip(&other.corners()).all(near)
     }
 
+    /// The axis that is most nearly parallel to a direction, LPS.
+    pub(crate) fn axis_along(&self, direction: DVec3) -> usize {
+        (self.direction.transpose() * direction).abs().max_position()
+    }
+
     /// The eight outermost voxel centres, LPS mm, i fastest.
     pub fn corners(&self) -> [DVec3; 8] {
         let map = self.index_to_world();

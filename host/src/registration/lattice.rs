@@ -52,8 +52,7 @@ pub fn between_voxels(
 /// Returns whether every n-th voxel of the sampled image along an axis lies on a lattice with the other image's voxels.
 fn is_common(sampled: &Geometry, interpolated: &Geometry, stride: usize, axis: usize) -> bool {
     let (voxels, spacing) = (sampled.size[axis], sampled.spacing[axis]);
-    let along = interpolated.direction.transpose() * sampled.direction.col(axis);
-    let other = interpolated.spacing[along.abs().max_position()];
+    let other = interpolated.spacing[interpolated.axis_along(sampled.direction.col(axis))];
     // Slices are not interpolated if the other image is smoothed to their thickness.
     let thick = spacing > THICK * other && spacing > THICK * sampled.spacing_range()[0];
     let step = spacing * stride as f64 / other;

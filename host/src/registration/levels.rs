@@ -132,7 +132,7 @@ impl<'a> Levels<'a> {
         let thinned = || sampling::thinned(&self.sampled[level], strides);
         let sampled = between_voxels.map_or_else(thinned, Cow::Borrowed);
         let all = || vec![true; sampled.voxels.len()];
-        let masked = self.masked(level, &sampled.geometry, strides, known.then_some(transform));
+        let masked = self.masked(level, &sampled.geometry, known.then_some(transform));
         let masked = masked.filter(|keep| level == 0 || count(keep) >= ENOUGH);
         let keep = match picks {
             None => masked,
@@ -163,8 +163,7 @@ impl<'a> Levels<'a> {
         let rotation = self.which.from_sampled(transform).matrix3;
         let mut sigmas = [0.0; 3];
         for axis in 0..3 {
-            let along = interpolated.direction.transpose() * rotation * sampled.direction.col(axis);
-            let nearest = along.abs().max_position();
+            let nearest = interpolated.axis_along(rotation * sampled.direction.col(axis));
             let (thick, thin) = (sampled.spacing[axis], interpolated.spacing[nearest]);
             if interpolated.size[nearest] > 1 && thick > THICK * thin {
                 // A slice profile is taken for a box, whose variance is a twelfth of its squared width.
@@ -186,12 +185,9 @@ impl<'a> Levels<'a> {
         sampling::plan(self.options.sampling, &self.sampled[level].geometry, left)
     }
 
-    /// Returns for each voxel of a level whether the masks keep it; `None` without masks.
-    fn masked(&self, level: usize, grid: &Geometry, strides: [usize; 3], map: Option<&DAffine3>) -> Option<Vec<bool>> {
-        let inside = |masks: &Vec<Cow<Volume>>| match &self.between_voxels {
-            Some(_) if level == 0 => sampling::within(grid, &masks[0], &DAffine3::IDENTITY),
-            _ => sampling::inside(&sampling::thinned(&masks[level], strides)),
-        };
+    /// Returns for each sample of a level, on `grid`, whether the masks keep it; `None` without masks.
+    fn masked(&self, level: usize, grid: &Geometry, map: Option<&DAffine3>) -> Option<Vec<bool>> {
+        let inside = |masks: &Vec<Cow<Volume>>| sampling::within(grid, &masks[level], &DAffine3::IDENTITY);
         let sampled = self.sampled_mask.as_ref().map(inside);
         let map = map.map(|map| self.which.from_sampled(map));
         let interpolated = self.interpolated_mask.zip(map).map(|(mask, map)| sampling::within(grid, mask, &map));
