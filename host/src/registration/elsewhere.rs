@@ -115,15 +115,17 @@ fn places(samples: &Samples, to: &DAffine3) -> (Vec<DAffine3>, f64) {
         at.cmpge(DVec3::ZERO).all() && at.cmplt(size).all() && *n != DVec3::ZERO
     };
     let shifted = |n: DVec3| DAffine3::from_translation(large.index_to_world().matrix3 * (steps * n)) * *to;
-    let maps: Vec<_> = lattice(steps.inverse().abs() * size).filter(inside).map(shifted).collect();
+    // A step is a voxel or longer. A singular transform has no inverse, and its reach is not a number.
+    let reach = (steps.inverse().abs() * size).min(DVec3::splat(size.length()));
+    let maps: Vec<_> = lattice(reach).filter(inside).map(shifted).collect();
     let ranked = |map: DAffine3| (samples.information(&map), map);
     let mut ranked: Vec<_> = maps.into_par_iter().map(ranked).filter(|(information, _)| *information > 0.0).collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     (ranked.into_iter().map(|(_, map)| map).collect(), step_mm)
 }
 
-/// Returns the steps between positions along the small volume's axes, in voxels of the large one, and the shortest of
-/// them, mm.
+/// Returns the steps between positions along the small volume's axes, at right angles in the large volume and in its
+/// voxels, and the shortest of them, mm.
 fn steps(samples: &Samples, to: &DAffine3) -> (DMat3, f64) {
     let (grid, large) = (samples.grid, &samples.moving.0.geometry);
     let extents = samples.points().map(|at| grid.world_to_index().transform_point3(at)).map(|at| (at, at));
@@ -133,7 +135,17 @@ fn steps(samples: &Samples, to: &DAffine3) -> (DMat3, f64) {
     let along = |step: DVec3| to_large * DMat3::from_diagonal(step);
     let number = large.voxels() as f64 / along(STEP * side).determinant().abs();
     let step = STEP * side * (number / PLACES).max(1.0).cbrt();
-    (along(step), (step * grid.spacing).min_element())
+    (at_right_angles(along(step)), (step * grid.spacing).min_element())
+}
+
+/// Returns steps at right angles, of a voxel at least, which cover space as densely. A transform that went wrong may
+/// flatten the small volume: then billions of steps along its own axes would fit into the large one.
+fn at_right_angles(steps: DMat3) -> DMat3 {
+    let x = steps.x_axis;
+    let y = steps.y_axis.reject_from(x);
+    let z = steps.z_axis.reject_from(x).reject_from(y);
+    let [x, y, z] = [x, y, z].map(|step| step * step.length_recip().max(1.0));
+    DMat3::from_cols(x, y, z)
 }
 
 /// Iterates over all whole numbers of steps up to `reach` in either direction of each axis.
@@ -141,4 +153,28 @@ fn lattice(reach: DVec3) -> impl Iterator<Item = DVec3> {
     let [x, y, z] = reach.ceil().to_array().map(|n| n as i32);
     let row = move |y: i32, z: i32| (-x..=x).map(move |x| DVec3::new(x.into(), y.into(), z.into()));
     (-z..=z).flat_map(move |z| (-y..=y).flat_map(move |y| row(y, z)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::IntensityRange;
+    use crate::{Geometry, PixelType, Volume, random};
+
+    #[test]
+    fn a_transform_that_flattens_the_small_volume_is_soon_compared() {
+        let volume = |side: usize| {
+            let geometry = Geometry::axis_aligned([side; 3], DVec3::ONE, DVec3::splat(-0.5 * side as f64));
+            let voxels = (0..geometry.voxels()).map(|n| 1.0 + random::uniform(3, n as u64) as f32).collect();
+            Volume { geometry, voxels, pixel: PixelType::F32 }
+        };
+        let volumes = [40, 60].map(volume);
+        let images = volumes.each_ref().map(|volume| Prepared::new(volume, None, IntensityRange::Auto));
+        // The third axis lies in the plane of the others but for a millionth.
+        let flat = |z: f64| DMat3::from_cols(DVec3::X, DVec3::Y, 0.01 * DVec3::new(0.8, 0.6, z));
+        for z in [1e-4, 0.0] {
+            let found = elsewhere(images.each_ref(), &DAffine3::from_mat3(flat(z))).unwrap();
+            assert!(found.is_none_or(|found| found.times < 1.5), "{found:?}");
+        }
+    }
 }
