@@ -124,8 +124,8 @@ fn places(samples: &Samples, to: &DAffine3) -> (Vec<DAffine3>, f64) {
     (ranked.into_iter().map(|(_, map)| map).collect(), step_mm)
 }
 
-/// Returns the steps between positions along the small volume's axes, at right angles in the large volume and in its
-/// voxels, and the shortest of them, mm.
+/// Returns the steps between positions, in voxels of the large volume, along the small volume's axes or, if the map
+/// shears those, at right angles. Also returns the shortest step as seen in the small volume, mm.
 fn steps(samples: &Samples, to: &DAffine3) -> (DMat3, f64) {
     let (grid, large) = (samples.grid, &samples.moving.0.geometry);
     let extents = samples.points().map(|at| grid.world_to_index().transform_point3(at)).map(|at| (at, at));
@@ -138,8 +138,9 @@ fn steps(samples: &Samples, to: &DAffine3) -> (DMat3, f64) {
     (at_right_angles(along(step)), (step * grid.spacing).min_element())
 }
 
-/// Returns steps at right angles, of a voxel at least, which cover space as densely. A transform that went wrong may
-/// flatten the small volume: then billions of steps along its own axes would fit into the large one.
+/// Returns steps at right angles that cover space as densely, but for those that would be shorter than a voxel. A
+/// transform that went wrong may flatten the small volume: then billions of steps along its own axes would fit into the
+/// large one.
 fn at_right_angles(steps: DMat3) -> DMat3 {
     let x = steps.x_axis;
     let y = steps.y_axis.reject_from(x);
@@ -170,7 +171,7 @@ mod tests {
         };
         let volumes = [40, 60].map(volume);
         let images = volumes.each_ref().map(|volume| Prepared::new(volume, None, IntensityRange::Auto));
-        // The third axis lies in the plane of the others but for a millionth.
+        // The third axis lies in the plane of the others, nearly and exactly.
         let flat = |z: f64| DMat3::from_cols(DVec3::X, DVec3::Y, 0.01 * DVec3::new(0.8, 0.6, z));
         for z in [1e-4, 0.0] {
             let found = elsewhere(images.each_ref(), &DAffine3::from_mat3(flat(z))).unwrap();
