@@ -195,7 +195,8 @@ impl<'a> Case<'a> {
         let mut attempts = vec![found];
         for retry in &retries {
             if let Some(retried) = unless_fatal(self.retry(retry, options, foregrounds))? {
-                if retry.accepts(&retried, &attempts[0]) {
+                let found = &attempts[0];
+                if retry.accepts(&retried, found) && self.beats_rivals(&retried, found, foregrounds) {
                     return Ok(retried);
                 }
                 if let Some(structures) = judge {

@@ -7,7 +7,7 @@ use super::{Case, Elsewhere, Init, Options, Part, Registration, lead, searched};
 use crate::doubt::Check;
 use crate::image::Prepared;
 use crate::plane::local_contrast::{LocalContrast, masked_to_foreground, without_background};
-use crate::transform::Kind;
+use crate::transform::{Kind, distance};
 use crate::{Error, Geometry, Result};
 use glam::DAffine3;
 
@@ -103,6 +103,24 @@ impl Case<'_> {
             Retry::Inside(from) => self.by_inside(from, options, foregrounds),
             Retry::Foreground => self.by_foreground(options, foregrounds),
         }
+    }
+
+    /// Whether the foreground shows that a further result is right, if the first one had rivals: of the first result and
+    /// each of its rivals, it must agree clearly better than the one that is further from it.
+    pub fn beats_rivals(
+        &self,
+        retried: &Registration,
+        found: &Registration,
+        foregrounds: Option<&Foregrounds>,
+    ) -> bool {
+        let Some((foregrounds, place)) = foregrounds.zip(retried.place) else { return true };
+        let (to, first) = (retried.transform.to_affine(), found.transform.to_affine());
+        let off = |pose: &DAffine3| distance(&to, pose, &self.fixed.geometry);
+        let beats = |rival: &DAffine3| {
+            let other = if off(&first) < off(rival) { rival } else { &first };
+            lead::foreground_confirms(foregrounds.including_rival(place, &to, other))
+        };
+        !fails_check(found, Check::Rival) || found.rivals.iter().all(beats)
     }
 
     /// Registers two 2-D images by their local contrast, from a map or, without one, from the poses that a search

@@ -135,7 +135,9 @@ impl<'a> Run<'a> {
         let bins = self.options.metric.histogram().bins as usize;
         let chance = metric::chance(&compared.histograms[1], bins, end.overlap);
         let volumes = volume(&fixed.geometry) / volume(&moving.geometry);
-        let evidence = Evidence { start, end, chance, values, to, volumes, rival, place };
+        let voxel = [fixed, moving].map(|image| image.geometry.spacing_range()[0]).into_iter().fold(f64::MAX, f64::min);
+        let is_at_headers = distance(to, &DAffine3::IDENTITY, &fixed.geometry) < voxel;
+        let evidence = Evidence { start, end, chance, values, is_at_headers, to, volumes, rival, place };
         let of_place = place.into_iter().flat_map(lead::place_doubts).chain(elsewhere.and_then(trust::elsewhere_doubt));
         evidence.doubts().into_iter().chain(of_place).collect()
     }
