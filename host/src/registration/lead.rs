@@ -1,8 +1,9 @@
 //! Judges how clearly images agree at a place, and raises doubts where they do not.
 
-use super::place::Place;
+use super::place::{Foregrounds, Place};
 use super::poses::{CONTRAST_LEAD, LITTLE_INFORMATION};
 use crate::doubt::{Check, Doubt};
+use glam::DAffine3;
 
 /// If local contrast does not agree (see [`CONTRAST_LEAD`]), another measure must: the mutual information must be this
 /// many times that of the best pose around. The first is for wide local contrast, the second for intensities of 2-D
@@ -46,9 +47,15 @@ pub fn contrast_confirms(place: Place) -> bool {
     contrast_leads(place) && place.information >= LITTLE_INFORMATION
 }
 
+/// Whether the foreground shows that the map `to`, whose place is `place`, is right and `rival` wrong; both take fixed
+/// points to moving points, LPS mm.
+pub fn foreground_decides(foregrounds: &Foregrounds, place: Place, to: &DAffine3, rival: &DAffine3) -> bool {
+    foreground_confirms(foregrounds.including_rival(place, to, rival))
+}
+
 /// Whether the foreground shows that a place is right: of 2-D images by any measure, of volumes by local contrast
 /// alone.
-pub fn foreground_confirms(place: Place) -> bool {
+fn foreground_confirms(place: Place) -> bool {
     match place.wide_contrast {
         Some(_) => lead_doubt(place).is_none(),
         None => contrast_leads(place),

@@ -113,14 +113,16 @@ impl Case<'_> {
         found: &Registration,
         foregrounds: Option<&Foregrounds>,
     ) -> bool {
-        let Some((foregrounds, place)) = foregrounds.zip(retried.place) else { return true };
+        let Some((foregrounds, place)) = foregrounds.zip(retried.place).filter(|_| fails_check(found, Check::Rival))
+        else {
+            return true;
+        };
         let (to, first) = (retried.transform.to_affine(), found.transform.to_affine());
         let off = |pose: &DAffine3| distance(&to, pose, &self.fixed.geometry);
-        let beats = |rival: &DAffine3| {
+        found.rivals.iter().all(|rival| {
             let other = if off(&first) < off(rival) { rival } else { &first };
-            lead::foreground_confirms(foregrounds.including_rival(place, &to, other))
-        };
-        !fails_check(found, Check::Rival) || found.rivals.iter().all(beats)
+            lead::foreground_decides(foregrounds, place, &to, other)
+        })
     }
 
     /// Registers two 2-D images by their local contrast, from a map or, without one, from the poses that a search

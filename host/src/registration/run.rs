@@ -78,9 +78,9 @@ impl<'a> Run<'a> {
         let metric = &self.options.metric;
         let values = [0, 1].map(|n| metric.of(&compared.values[n]).unwrap_or(self.values[n]));
         let beaten = |rival: &Rival| {
-            foregrounds.zip(place).is_some_and(|(foregrounds, place)| {
-                lead::foreground_confirms(foregrounds.including_rival(place, &map, &rival.to))
-            })
+            foregrounds
+                .zip(place)
+                .is_some_and(|(foregrounds, place)| lead::foreground_decides(foregrounds, place, &map, &rival.to))
         };
         let rivals = || race.rivals.iter().filter(|rival| rival.counts());
         let rival = rivals().find(|rival| !beaten(rival)).copied();
@@ -135,8 +135,8 @@ impl<'a> Run<'a> {
         let bins = self.options.metric.histogram().bins as usize;
         let chance = metric::chance(&compared.histograms[1], bins, end.overlap);
         let volumes = volume(&fixed.geometry) / volume(&moving.geometry);
-        let voxel = [fixed, moving].map(|image| image.geometry.spacing_range()[0]).into_iter().fold(f64::MAX, f64::min);
-        let is_at_headers = distance(to, &DAffine3::IDENTITY, &fixed.geometry) < voxel;
+        let ([of_fixed, _], [of_moving, _]) = (fixed.geometry.spacing_range(), moving.geometry.spacing_range());
+        let is_at_headers = distance(to, &DAffine3::IDENTITY, &fixed.geometry) < of_fixed.min(of_moving);
         let evidence = Evidence { start, end, chance, values, is_at_headers, to, volumes, rival, place };
         let of_place = place.into_iter().flat_map(lead::place_doubts).chain(elsewhere.and_then(trust::elsewhere_doubt));
         evidence.doubts().into_iter().chain(of_place).collect()
