@@ -28,7 +28,8 @@ fn of_head(moved: &DAffine3, options: &Options) -> ([f64; 2], Vec<Doubt>) {
 }
 
 fn turned_head() {
-    for (degrees, mm, most) in [(15.0, 0.0, 0.5), (25.0, 0.0, 0.5), (25.0, 20.0, 1.5), (20.0, 30.0, 1.5)] {
+    let cases = [(15.0, 0.0, 0.5), (25.0, 0.0, 0.5), (40.0, 0.0, 0.5), (25.0, 20.0, 1.5), (20.0, 30.0, 1.5)];
+    for (degrees, mm, most) in cases {
         let (off, grave) = of_head(&turned(degrees, AWAY.normalize() * mm), &Options::default());
         let follows = off.into_iter().all(|mm| mm < most);
         assert!(grave.is_empty() && follows, "{degrees} degrees, {mm} mm: {off:?} mm off, {grave:?}");

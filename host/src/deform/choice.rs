@@ -121,8 +121,8 @@ impl Evidence<'_> {
 
     /// Tries the motion of parts, and returns it if the images agree better by it than through `found`, which was searched
     /// for, or `plain`, the trial without displacements; else `found`. Unless an octant agrees clearly better by itself,
-    /// the parts must be a clear gain, and agree alone about as well: through a field between two people, octants agree
-    /// best elsewhere, too.
+    /// the parts must be a clear gain and, unless octants moved far, agree alone about as well: through a field between two
+    /// people, octants agree best elsewhere, too.
     fn with_parts(&mut self, plain: Plain, found: Option<Found>) -> Result<Option<Found>> {
         let Self { trials, part_motion: Some(motion), .. } = self else { return Ok(found) };
         let best = found.as_ref().map_or(plain.smoothing, |found| found.smoothing);
@@ -134,7 +134,7 @@ impl Evidence<'_> {
             None => trials.measured(plain.smoothing, plain.tried)?,
         };
         let clear = motion.is_better_than(&field);
-        if !clear && tried.contrast_nats.is_some_and(|nats| is_clearly_more(nats, parts.nats)) {
+        if !clear && !motion.is_far() && tried.contrast_nats.is_some_and(|nats| is_clearly_more(nats, parts.nats)) {
             return Ok(found);
         }
         let least = tried.score() + if clear { 0.0 } else { LITTLE_INFORMATION };

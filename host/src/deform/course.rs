@@ -15,6 +15,10 @@ use glam::DAffine3;
 /// The maximum number of iterations at the finest level, at the one before it, and at all coarser ones.
 const ITERATIONS: [usize; 3] = [12, 50, 100];
 
+/// The most voxels of the finest level for it to have as many iterations as the one before it, if parts move by
+/// themselves: coarse levels leave them off by a fraction of their voxels.
+const MOST_FOLLOWED_VOXELS: usize = 1 << 20;
+
 /// The side of the blocks of the chessboard that splits voxels into a fitted and a held-out half, in voxels of the last
 /// coarse level. Blocks are larger if the neighbourhoods of local contrast are.
 const BLOCK: f64 = 4.0;
@@ -214,6 +218,14 @@ impl Course<'_> {
         Ok(trace)
     }
 
+    /// Returns the plan of a level of a flow that begins with `searched`.
+    fn plan_from(&self, searched: Option<&Searched>, number: usize) -> Plan {
+        let plan = self.plan(number);
+        let of_parts = searched.is_some_and(|searched| searched.reference.is_some());
+        let more = of_parts && self.options.iterations.is_none() && self.grid(number).voxels() <= MOST_FOLLOWED_VOXELS;
+        Plan { iterations: plan.iterations.max(if more { ITERATIONS[1] } else { 0 }), ..plan }
+    }
+
     /// Moves a flow that begins with `searched` to a level, climbs it, and relaxes the field. If the field still folds, smooths it until it does
     /// not.
     pub fn level(
@@ -229,7 +241,7 @@ impl Course<'_> {
         let spacing_mm = grid.spacing.to_array();
         self.observer.level(number, self.levels.len(), spacing_mm);
         self.enter(flow, number, before)?;
-        let plan = self.plan(number);
+        let plan = self.plan_from(searched, number);
         let LevelTrace { values, terms, converged } =
             self.climb(flow, (number, &plan), Halves::Both, smoothing, searched, self.observer)?;
         ask_observer(self.observer)?;

@@ -71,6 +71,11 @@ impl<'a> PartMotion<'a> {
         Ok(())
     }
 
+    /// Returns whether octants moved so far that they were only found by a search of all poses around.
+    pub fn is_far(&self) -> bool {
+        self.octants.far
+    }
+
     /// Returns whether one of the displaced octants agrees clearly better where it agrees best than through a field.
     pub fn is_better_than(&self, field: &Field) -> bool {
         let map = field.map();

@@ -150,7 +150,7 @@ fn at_right_angles(steps: DMat3) -> DMat3 {
 }
 
 /// Iterates over all whole numbers of steps up to `reach` in either direction of each axis.
-fn lattice(reach: DVec3) -> impl Iterator<Item = DVec3> {
+pub fn lattice(reach: DVec3) -> impl Iterator<Item = DVec3> {
     let [x, y, z] = reach.ceil().to_array().map(|n| n as i32);
     let row = move |y: i32, z: i32| (-x..=x).map(move |x| DVec3::new(x.into(), y.into(), z.into()));
     (-z..=z).flat_map(move |z| (-y..=y).flat_map(move |y| row(y, z)))

@@ -19,6 +19,8 @@ pub struct Octants {
     pub middle: DVec3,
     /// Bit n of an octant's number is set if it lies beyond the centre along axis n.
     pub all: Vec<Octant>,
+    /// Whether some moved so far that they were only found by a search of all poses around.
+    pub far: bool,
     /// The maps of octants before they [followed](Pair::follow) a field.
     pub former_maps: Vec<DAffine3>,
 }
@@ -67,7 +69,8 @@ impl Pair {
         let (middle, octants) = self.divided(to);
         let samples: Vec<_> = octants.iter().map(|octant| Samples::among(octant, &self.0, to, SAMPLES)).collect();
         let start: Vec<Pose> = samples.iter().map(|samples| (*to, samples.information(to))).collect();
-        let poses = optimised(&samples, start.clone())?;
+        let mut poses = optimised(&samples, start.clone())?;
+        let far = self.search_parts(&octants, &samples, to, &mut poses)?;
         let found = poses.iter().zip(&start).zip(samples.iter().zip(octants));
         let found = found.map(|((pose, start), (samples, voxels))| {
             let middle = samples.middle;
@@ -76,7 +79,7 @@ impl Pair {
             let (map, information) = *pose;
             Octant { voxels, middle, map, information, displaced_mm: is_displaced.then_some(mm) }
         });
-        Ok(Some(Octants { middle, all: found.collect(), former_maps: Vec::new() }))
+        Ok(Some(Octants { middle, all: found.collect(), far, former_maps: Vec::new() }))
     }
 
     /// Moves each octant by the rigid motion after `to` that is nearest to a field there, if it agrees clearly better
@@ -129,23 +132,39 @@ mod tests {
     use super::super::segments::tests::turned_head;
     use super::*;
 
+    /// Returns how far an octant's centre is at most from where it moved, mm.
+    fn farthest(octants: &Octants, moved: impl Fn(DVec3) -> DVec3) -> f64 {
+        let off = |octant: &Octant| octant.map.transform_point3(octant.middle).distance(moved(octant.middle));
+        octants.all.iter().map(off).fold(0.0, f64::max)
+    }
+
     #[test]
-    fn octants_that_turned_too_far_to_be_found_follow_a_field_that_comes_near() {
+    fn octants_that_turned_far_are_found() {
+        for (angle, far) in [(0.1, false), (0.7, true)] {
+            let (pair, moved) = turned_head(angle, 68.0);
+            let octants = pair.octants(&DAffine3::IDENTITY).unwrap().unwrap();
+            let off = farthest(&octants, moved);
+            assert!(off < 2.0 && octants.far == far, "{angle}: {off:.1} mm off");
+        }
+    }
+
+    #[test]
+    fn octants_follow_a_field_that_comes_near() {
         let (angle, neck) = (0.7, 68.0);
         let (pair, moved) = turned_head(angle, neck);
         let start = DAffine3::IDENTITY;
         let mut octants = pair.octants(&start).unwrap().unwrap();
-        let off = |octants: &Octants| {
-            let of = |octant: &Octant| octant.map.transform_point3(octant.middle).distance(moved(octant.middle));
-            octants.all.iter().map(of).fold(0.0, f64::max)
-        };
-        assert!(off(&octants) > 10.0, "they are found: {:.1} mm off", off(&octants));
+        for octant in &mut octants.all {
+            octant.map = start;
+            octant.information = pair.information_through(octant, |point| point);
+        }
         assert!(!pair.follow(&mut octants, &start, |point| point), "they follow a field of 0");
         let (_, nearly) = turned_head(angle + 0.05, neck);
         let near = |point: DVec3| {
             nearly(point) + DVec3::new(libm::sin(0.1 * point.y), libm::sin(0.1 * point.z), libm::sin(0.1 * point.x))
         };
         assert!(pair.follow(&mut octants, &start, near), "they do not follow");
-        assert!(off(&octants) < 2.0, "{:.1} mm off", off(&octants));
+        let off = farthest(&octants, moved);
+        assert!(off < 2.0, "{off:.2} mm off");
     }
 }

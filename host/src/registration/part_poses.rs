@@ -10,7 +10,7 @@ use std::iter;
 /// Foreground voxels by which each part is optimised, and by whose centre octants are divided.
 pub const SAMPLES: usize = 2000;
 /// First step and resolution of an optimisation, voxels.
-const STEPS: (f64, f64) = (2.0, 0.5);
+pub const STEPS: (f64, f64) = (2.0, 0.5);
 /// How many rounds of optimisations there are at most. A pose may have to be handed on from neighbour to neighbour.
 const ROUNDS: usize = 5;
 

@@ -38,13 +38,13 @@ pub struct Samples<'a> {
     /// Their positions, LPS mm: x, y and z, padded to whole chunks with NaN.
     at: [Vec<f64>; 3],
     /// Their bins, padded with the bin of the background.
-    bins: Vec<u8>,
+    pub bins: Vec<u8>,
     pub grid: &'a Geometry,
     pub moving: &'a Ranged,
     /// The centre of those that fall on the moving image's foreground, LPS mm in the fixed image.
     pub middle: DVec3,
     /// How many must fall on the moving image's foreground.
-    least: usize,
+    pub least: usize,
     /// How many there are, if information is per sample, also of those that do not fall on it.
     all: Option<usize>,
 }
