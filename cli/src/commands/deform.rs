@@ -135,8 +135,8 @@ pub struct Deform {
     #[arg(long, value_name = "MM,...", value_delimiter = ',', value_parser = millimetres, allow_negative_numbers = true)]
     #[arg(help_heading = "Deformation")]
     pub levels: Vec<f64>,
-    /// Maximum iterations per level: 100,100,50. The last number holds for all further levels [default: 12 on the finest level, 50 on
-    /// the one before, 100 on coarser ones]
+    /// Maximum iterations per level: 100,100,50. The last number holds for all further levels [default: 12 on the finest level (50
+    /// if parts of a small volume move by themselves), 50 on the one before, 100 on coarser ones]
     #[arg(
         long,
         value_name = "N,...",

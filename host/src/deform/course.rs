@@ -220,10 +220,12 @@ impl Course<'_> {
 
     /// Returns the plan of a level of a flow that begins with `searched`.
     fn plan_from(&self, searched: Option<&Searched>, number: usize) -> Plan {
-        let plan = self.plan(number);
+        let mut plan = self.plan(number);
         let of_parts = searched.is_some_and(|searched| searched.reference.is_some());
-        let more = of_parts && self.options.iterations.is_none() && self.grid(number).voxels() <= MOST_FOLLOWED_VOXELS;
-        Plan { iterations: plan.iterations.max(if more { ITERATIONS[1] } else { 0 }), ..plan }
+        if of_parts && self.options.iterations.is_none() && self.grid(number).voxels() <= MOST_FOLLOWED_VOXELS {
+            plan.iterations = plan.iterations.max(ITERATIONS[1]);
+        }
+        plan
     }
 
     /// Moves a flow that begins with `searched` to a level, climbs it, and relaxes the field. If the field still folds, smooths it until it does

@@ -83,7 +83,8 @@ impl<'a> Scan<'a> {
     }
 
     /// Returns the mutual information of the samples with the voxels of the moving image that are `away` from `places`,
-    /// nats beyond chance; 0 if too few of these are foreground.
+    /// nats beyond chance; 0 if too few of these are foreground. There are too many shifts for `metric::information`,
+    /// which allocates and computes logarithms.
     fn information(&self, places: &[isize], away: isize) -> f64 {
         let mut counts = [[0_u16; ROW]; ROW];
         for (place, &fixed) in places.iter().zip(&self.fixed_bins) {
