@@ -8,9 +8,10 @@ use fundus::Fundus;
 use glam::{DAffine3, DVec2, DVec3};
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::BackendKind;
+use mireg::io::{self, ReadOptions};
 use mireg::mesh::{Options, Start};
 use mireg::transform::{Dimension, Kind, Linear, Mesh, MeshMap};
-use mireg::{Check, Error, Silent, Volume, io, registration};
+use mireg::{Check, Error, Silent, Volume, registration};
 
 pub fn tests() -> Vec<Trial> {
     let data = data_dir().map(|data| data.join("retina"));
@@ -123,8 +124,9 @@ fn starts() -> Result<(), Failed> {
 /// MR and PET of one head: their common structures do not determine shears.
 fn slices() -> Result<(), Failed> {
     let folder = data_dir().unwrap_or_default().join("real/retina_multimodal/mr_pet");
-    let [fixed, moving] = ["fixed", "moving"].map(|of| io::read(&folder.join(format!("MRI_PET_8_{of}.png"))));
-    assert_eq!(started([&fixed?, &moving?], Kind::Rigid)?, ("a rigid registration", true));
+    let read = |of| io::read_with(&folder.join(format!("MRI_PET_8_{of}.png")), &ReadOptions::default());
+    let (fixed, moving) = (read("fixed")?.volume, read("moving")?.volume);
+    assert_eq!(started([&fixed, &moving], Kind::Rigid)?, ("a rigid registration", true));
     Ok(())
 }
 

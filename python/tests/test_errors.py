@@ -35,7 +35,7 @@ REGISTER = {
     "no-start": ({"init": "none.tfm"}, mireg.FileError),
     "format": ({"init": "text.nii", "from_": "nonsense"}, mireg.InputError),
     "volume": ({"fixed_volume": 3}, mireg.FileError),
-    "optimizer": ({"optimizer": "lbfgs", "metric": "nmi"}, mireg.InputError),
+    "optimizer": ({"optimizer": "bfgs", "metric": "nmi"}, mireg.InputError),
     "far-apart": ({"moving": "far.nii.gz", "init": "header"}, mireg.UntrustedError),
 }
 

@@ -62,7 +62,7 @@ const ROWS: &[Row] = &[
     ("an_unknown_metric", "register a.nii b.nii --out out --metric ncc", 2, &["ncc", "nmi"]),
     (
         "a_gradient_that_nmi_lacks",
-        "register a.nii b.nii --out out --metric nmi --optimizer lbfgs",
+        "register a.nii b.nii --out out --metric nmi --optimizer bfgs",
         2,
         &["NMI", "--metric mattes"],
     ),

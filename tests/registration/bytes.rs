@@ -59,7 +59,7 @@ fn threads_do_not_matter_to_any_optimizer() {
                 |threads| bits(&register(&engine(BackendKind::Cpu, threads), &Options { dof, ..by(optimizer, 64) }));
             let one = found(1);
             // Common kinds and optimizers are run with every number of threads, the others with one other number.
-            let usual = [OptimizerKind::Batch, OptimizerKind::Lbfgs].contains(&optimizer);
+            let usual = [OptimizerKind::Batch, OptimizerKind::Bfgs].contains(&optimizer);
             let counts: &[usize] = if usual && dof == Kind::Rigid { &[1, 2, 3, 8] } else { &[3] };
             for &threads in counts {
                 assert!(found(threads) == one, "{optimizer:?}, {dof:?}: {threads} threads");

@@ -63,7 +63,7 @@ fn every_smooth_metric_registers_with_every_optimizer() {
             is_good(&found, metric, &format!("{optimizer:?}"));
         }
     }
-    assert_eq!(with(Metric::default()).optimizer(), OptimizerKind::Lbfgs);
+    assert_eq!(with(Metric::default()).optimizer(), OptimizerKind::Bfgs);
     assert_eq!(with(counted()).optimizer(), OptimizerKind::Batch);
 }
 
@@ -160,7 +160,7 @@ fn what_smooth_metrics_refuse() {
     let cases = [
         (mattes(4), "5 to 1024"),
         (mattes(1025), "2 to 1024"),
-        (Options { optimizer: Some(OptimizerKind::Lbfgs), ..with(counted()) }, "gradient"),
+        (Options { optimizer: Some(OptimizerKind::Bfgs), ..with(counted()) }, "gradient"),
         (Options { optimizer: Some(OptimizerKind::RegularStep), ..with(counted()) }, "`metric` mattes"),
         (with(Metric::Viola(Viola { samples: 99, ..Viola::default() })), "100 or more"),
         (with(Metric::Viola(Viola { sigmas: Some(narrow), ..Viola::default() })), "above 0"),

@@ -34,7 +34,7 @@ pub struct Search {
     /// Format of an --init FILE; `mireg convert --help` lists them [default: detected from the content]
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", hide_possible_values = true)]
     pub from: Option<Format>,
-    /// Optimizer [default: lbfgs for mattes, mattes-symmetric and viola; batch for all other metrics]
+    /// Optimizer [default: bfgs for mattes, mattes-symmetric and viola; batch for all other metrics]
     #[arg(long, value_parser = choice::<OptimizerKind>(), value_name = "NAME")]
     pub optimizer: Option<OptimizerKind>,
     /// Voxel sizes of the pyramid levels, coarse to fine: 8mm,4mm,2mm,1mm [default: those of the images, doubled while 16 voxels

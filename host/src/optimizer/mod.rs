@@ -2,11 +2,11 @@
 //! values. The unit of all parameters is 1 mm (see [`crate::transform::Steps`]).
 
 mod batch;
+mod bfgs;
 mod brent;
 mod directions;
 mod gradient_ascent;
 mod hill_climbing;
-mod lbfgs;
 mod memory;
 mod powell;
 mod quadratic;
@@ -19,9 +19,9 @@ mod tests;
 mod vectors;
 
 pub use batch::Batch;
+pub use bfgs::Bfgs;
 pub use gradient_ascent::GradientAscent;
 pub use hill_climbing::HillClimbing;
-pub use lbfgs::Lbfgs;
 pub use powell::Powell;
 pub use quadratic::Quadratic;
 pub use regular_step::RegularStep;
@@ -49,7 +49,7 @@ pub trait Objective {
         Err(Error::option(
             Setting::Optimizer,
             message!(
-                Optimizer, " gradient-ascent, regular-step and lbfgs need a metric with a gradient";
+                Optimizer, " gradient-ascent, regular-step and bfgs need a metric with a gradient";
                 "use ", Metric, " mattes or viola, or another ", Optimizer
             ),
         ))
@@ -128,14 +128,14 @@ pub enum OptimizerKind {
     GradientAscent,
     /// Along the gradient by steps that are halved where it turns back, as in ITK
     RegularStep,
-    /// Limited-memory quasi-Newton steps (BFGS) along the gradient
-    Lbfgs,
+    /// Quasi-Newton steps (BFGS) from gradients, in a trust region
+    Bfgs,
 }
 
 impl OptimizerKind {
     /// Whether it asks for [`Objective::slope`].
     pub fn needs_gradient(self) -> bool {
-        matches!(self, Self::GradientAscent | Self::RegularStep | Self::Lbfgs)
+        matches!(self, Self::GradientAscent | Self::RegularStep | Self::Bfgs)
     }
 
     /// Makes the optimizer.
@@ -148,7 +148,7 @@ impl OptimizerKind {
             Self::HillClimbing => Box::new(HillClimbing),
             Self::GradientAscent => Box::new(GradientAscent),
             Self::RegularStep => Box::new(RegularStep),
-            Self::Lbfgs => Box::new(Lbfgs),
+            Self::Bfgs => Box::new(Bfgs),
         }
     }
 }

@@ -2,6 +2,12 @@
 
 use super::vectors::{dot, norm};
 
+/// The largest factor by which all second derivatives are rescaled, and the inverse of the smallest.
+const RESCALED: f64 = 4.0;
+/// A step that is limited to a radius is longer than this fraction of it, unless so many rounds do not find one.
+const NEARLY: f64 = 0.9;
+const ROUNDS: usize = 40;
+
 /// A model of the value near a point x0, relative to the value there: gradient . (x - x0) - (x - x0)' curvature
 /// (x - x0) / 2.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +27,13 @@ impl Quadratic {
             (curvature[i][j], curvature[j][i]) = (-second, -second);
         }
         Self { gradient, curvature }
+    }
+
+    /// Makes a model that bends alike in all directions, whose maximum is `away` from x0.
+    pub fn round(gradient: Vec<f64>, away: f64) -> Self {
+        let second = -norm(&gradient) / away;
+        let diagonal = vec![second; gradient.len()];
+        Self::new(gradient, diagonal, [])
     }
 
     /// The number of parameters.
@@ -66,6 +79,37 @@ impl Quadratic {
         self
     }
 
+    /// Whether the model has a maximum.
+    pub fn is_concave(&self) -> bool {
+        solve(&self.curvature, 0.0, &self.gradient).is_some()
+    }
+
+    /// The model with another gradient.
+    pub fn with_gradient(self, gradient: Vec<f64>) -> Self {
+        Self { gradient, ..self }
+    }
+
+    /// The model with all second derivatives multiplied by one factor, so that it fits the gradient `there`, after a
+    /// step, better (Shanno & Phua 1978).
+    pub fn rescaled(mut self, there: &[f64], step: &[f64]) -> Self {
+        let factor = (dot(&self.gradient, step) - dot(there, step)) / self.bend(step);
+        if factor.is_finite() {
+            let factor = factor.clamp(1.0 / RESCALED, RESCALED);
+            self.curvature.iter_mut().flatten().for_each(|entry| *entry *= factor);
+        }
+        self
+    }
+
+    /// How much the value rises along a step from x0.
+    pub fn rise(&self, step: &[f64]) -> f64 {
+        dot(&self.gradient, step) - 0.5 * self.bend(step)
+    }
+
+    /// Minus the second derivative along a step, times the square of its length.
+    fn bend(&self, step: &[f64]) -> f64 {
+        self.curvature.iter().zip(step).map(|(row, by)| by * dot(row, step)).sum()
+    }
+
     /// The gradient at the point x0 of the model.
     pub fn gradient(&self) -> &[f64] {
         &self.gradient
@@ -82,13 +126,39 @@ impl Quadratic {
         }
         let mut damping = 0.0;
         for _ in 0..60 {
-            let step = solve(&self.curvature, damping, &self.gradient).filter(|step| norm(step) <= longest);
-            if let Some(step) = step {
+            if let Some(step) = self.damped_step(damping, longest) {
                 return step;
             }
             damping = if damping == 0.0 { 1e-3 * mean.max(1e-12 * steepest) } else { 1.6 * damping };
         }
         self.gradient.iter().map(|g| g * longest / steepest).collect()
+    }
+
+    /// The step to the maximum within a distance of `radius`, for a concave model. If the maximum is further away, the
+    /// damping is found by bisection, so that the step is nearly as long as the radius (Moré & Sorensen 1983). A shorter
+    /// step therefore means that the maximum is near.
+    pub fn step_within(&self, radius: f64) -> Vec<f64> {
+        if let Some(step) = self.damped_step(0.0, radius) {
+            return step;
+        }
+        // This much damping makes the step of any concave model short enough.
+        let (mut low, mut high) = (0.0, norm(&self.gradient) / radius);
+        let mut step: Vec<f64> = self.gradient.iter().map(|by| by / high).collect();
+        for _ in 0..ROUNDS {
+            let damping = 0.5 * (low + high);
+            match self.damped_step(damping, radius) {
+                Some(longer) if norm(&longer) > NEARLY * radius => return longer,
+                Some(longer) => (step, high) = (longer, damping),
+                None => low = damping,
+            }
+        }
+        step
+    }
+
+    /// The step that solves (curvature + damping) step = gradient; `None` if the damped model is not concave or the step
+    /// is longer than `longest`.
+    fn damped_step(&self, damping: f64, longest: f64) -> Option<Vec<f64>> {
+        solve(&self.curvature, damping, &self.gradient).filter(|step| norm(step) <= longest)
     }
 }
 
@@ -145,6 +215,30 @@ mod tests {
             assert!(norm(&step) <= 0.5 && norm(&step) > 0.1, "{step:?}");
             assert!(4.0 * step[0] - 7.0 * step[1] > 0.0, "{step:?}");
         }
+    }
+
+    #[test]
+    fn a_step_that_is_limited_is_nearly_as_long_as_allowed() {
+        // One direction bends a million times as much as the other, in which the maximum is a thousand away.
+        let model = Quadratic::new(vec![1.0, 1.0], vec![-1e3, -1e-3], []);
+        for longest in [1e-2, 1.0, 100.0, 900.0] {
+            let length = norm(&model.step_within(longest));
+            assert!(length <= longest && length >= 0.9 * longest, "{length} of {longest}");
+        }
+        assert!((norm(&model.step_within(2000.0)) - 1000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_model_of_coarser_images_is_rescaled() {
+        let coarse = Quadratic::new(vec![4.0, -7.0], vec![-1.0, -2.0], [((1, 0), -0.5)]);
+        // The gradient that the hill has after the step.
+        assert_eq!(coarse.rescaled(&[2.0, -8.0], &[1.0, 0.0]), hill());
+    }
+
+    #[test]
+    fn a_model_with_a_saddle_is_not_concave() {
+        assert!(hill().is_concave());
+        assert!(!Quadratic::new(vec![0.0; 2], vec![1.0, -1.0], []).is_concave());
     }
 
     #[test]

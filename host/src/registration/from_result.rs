@@ -62,7 +62,7 @@ impl Run<'_> {
         let grid = &self.case.fixed.geometry;
         let steps = Steps::new(Kind::Affine, self.dimension, grid);
         let mut race = Race::decided("", *start, *start, 1);
-        race.refine(&mut metric, &*self.options.optimizer().optimizer(), &steps, (mm, false), grid)?;
+        race.refine(&mut metric, self.options.optimizer(), &steps, (mm, false), grid)?;
         Ok(race.best()?.transform)
     }
 }

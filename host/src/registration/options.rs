@@ -75,16 +75,16 @@ impl Init {
 }
 
 impl Options {
-    /// Returns the chosen optimizer or, by default, L-BFGS for a metric with a gradient and batches of evaluations for
+    /// Returns the chosen optimizer or, by default, BFGS for a metric with a gradient and batches of evaluations for
     /// others.
     pub fn optimizer(&self) -> OptimizerKind {
-        let usual = if self.metric.has_gradient() { OptimizerKind::Lbfgs } else { OptimizerKind::Batch };
+        let usual = if self.metric.has_gradient() { OptimizerKind::Bfgs } else { OptimizerKind::Batch };
         self.optimizer.unwrap_or(usual)
     }
 }
 
 impl Default for Options {
-    /// Rigid, from the best of all starts, by Mattes mutual information with 64 bins and L-BFGS.
+    /// Rigid, from the best of all starts, by Mattes mutual information with 64 bins and BFGS.
     fn default() -> Self {
         Self {
             dof: Kind::Rigid,

@@ -6,7 +6,7 @@ use super::start::Start;
 use super::trust::is_clearly_more;
 use crate::error::message;
 use crate::metric::MetricValue;
-use crate::optimizer::{Batch, Optimizer, Problem, Quadratic, Stopped};
+use crate::optimizer::{Batch, Optimizer, OptimizerKind, Problem, Quadratic, Stopped};
 use crate::transform::{Steps, distance};
 use crate::{Error, Geometry, Result};
 use glam::{DAffine3, DMat3};
@@ -17,9 +17,10 @@ const KEPT: usize = 3;
 /// The fraction of the best pose's lead over the median of all starts that a pose needs to go on.
 const LEAD: f64 = 0.7;
 /// On every level: the first step and the resolution of an optimisation, in spacings of the level, and its evaluations
-/// at most.
+/// at most. Near the maximum, BFGS takes only a step or two for a finer resolution.
 const STEP: f64 = 0.5;
 const RESOLUTION: f64 = 0.05;
+const BFGS_RESOLUTION: f64 = 0.02;
 const EVALUATIONS: usize = 2000;
 /// The same for the first optimisations on the coarsest level, which only have to rank the poses.
 const FIRST_STEP: f64 = 1.0;
@@ -135,14 +136,16 @@ impl Race {
     pub fn refine(
         &mut self,
         metric: &mut LevelMetric,
-        optimizer: &dyn Optimizer,
+        optimizer: OptimizerKind,
         steps: &Steps,
         (mm, decides): (f64, bool),
         grid: &Geometry,
     ) -> Result<()> {
         let start = vec![0.0; steps.count()];
-        let (step, resolution, evaluations) = (STEP * mm, RESOLUTION * mm, EVALUATIONS);
-        self.optimise(metric, optimizer, steps, &Problem { start, step, resolution, evaluations, shape: None })?;
+        let finest = if optimizer == OptimizerKind::Bfgs { BFGS_RESOLUTION } else { RESOLUTION };
+        let (step, resolution, evaluations) = (STEP * mm, finest * mm, EVALUATIONS);
+        let problem = Problem { start, step, resolution, evaluations, shape: None };
+        self.optimise(metric, &*optimizer.optimizer(), steps, &problem)?;
         self.keep(mm, grid);
         if decides && self.poses.len() > 1 {
             self.rivals = self.rivals(grid);
@@ -304,9 +307,9 @@ mod tests {
         let mut race = Race::new(metric.independent_value());
         race.begin(&mut level, &starts, &steps, 1.0, &grid).unwrap();
         let begun = race.poses.len();
-        race.refine(&mut level, &Batch, &steps, (1.0, true), &grid).unwrap();
+        race.refine(&mut level, OptimizerKind::Batch, &steps, (1.0, true), &grid).unwrap();
         // The best pose goes on alone, and its rivals stay.
-        race.refine(&mut level, &Batch, &steps, (1.0, true), &grid).unwrap();
+        race.refine(&mut level, OptimizerKind::Batch, &steps, (1.0, true), &grid).unwrap();
         assert_eq!(race.poses.len(), 1);
         (begun, race.rivals)
     }

@@ -175,7 +175,7 @@ impl<'a> Run<'a> {
         let steps = Steps::new(self.options.dof, self.dimension, grid);
         // The coarsest of several levels cannot tell apart starts that are nearly as good as each other.
         let decides = level == 0 || level + 1 < count;
-        race.refine(&mut metric, &*self.options.optimizer().optimizer(), &steps, (mm, decides), grid)?;
+        race.refine(&mut metric, self.options.optimizer(), &steps, (mm, decides), grid)?;
         let best = race.best()?;
         if level == 0 && self.options.metric.has_gradient() {
             self.values = [metric.at(&DAffine3::IDENTITY)?, best.value];
