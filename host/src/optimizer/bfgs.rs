@@ -14,6 +14,7 @@ use super::search::{Halt, Search};
 use super::vectors::{along, norm};
 use super::{Maximum, Objective, Optimizer, Problem};
 use crate::Result;
+use std::ops::Range;
 
 /// The first radius of the trust region, in units of [`Problem::step`], and the largest.
 const FIRST: f64 = 2.0;
@@ -22,9 +23,8 @@ const LARGEST: f64 = 4.0;
 const POOR: f64 = 0.25;
 /// It grows to twice the step if the value rises by more than this fraction.
 const GOOD: f64 = 0.75;
-/// A rise is as predicted if it is neither less than the prediction divided by this factor nor more than the prediction
-/// times this factor.
-const NEARLY: f64 = 2.0;
+/// A rise is as predicted if it is the prediction times a factor in this range.
+const AS_PREDICTED: Range<f64> = 0.5..2.0;
 
 /// Quasi-Newton steps in a trust region.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ fn climb(search: &mut Search, model: &mut Quadratic, problem: &Problem) -> Resul
         } else if share > GOOD {
             radius = radius.max((2.0 * length).min(LARGEST * problem.step));
         }
-        (is_first, as_predicted) = (false, (1.0 / NEARLY..NEARLY).contains(&share));
+        (is_first, as_predicted) = (false, AS_PREDICTED.contains(&share));
     }
     Ok(())
 }

@@ -62,7 +62,7 @@ impl Quadratic {
     /// the update of Broyden, Fletcher, Goldfarb and Shanno, with Powell's damping, so that a concave model stays
     /// concave.
     pub fn learnt(mut self, before: &[f64], step: &[f64]) -> Self {
-        let bent: Vec<f64> = self.curvature.iter().map(|row| dot(row, step)).collect();
+        let bent = self.bent(step);
         let fall: Vec<f64> = before.iter().zip(&self.gradient).map(|(before, now)| before - now).collect();
         let (expected, seen) = (dot(step, &bent), dot(step, &fall));
         if expected <= 0.0 {
@@ -92,7 +92,7 @@ impl Quadratic {
     /// The model with all second derivatives multiplied by one factor, so that it fits the gradient `there`, after a
     /// step, better (Shanno & Phua 1978).
     pub fn rescaled(mut self, there: &[f64], step: &[f64]) -> Self {
-        let factor = (dot(&self.gradient, step) - dot(there, step)) / self.bend(step);
+        let factor = (dot(&self.gradient, step) - dot(there, step)) / dot(step, &self.bent(step));
         if factor.is_finite() {
             let factor = factor.clamp(1.0 / RESCALED, RESCALED);
             self.curvature.iter_mut().flatten().for_each(|entry| *entry *= factor);
@@ -102,12 +102,12 @@ impl Quadratic {
 
     /// How much the value rises along a step from x0.
     pub fn rise(&self, step: &[f64]) -> f64 {
-        dot(&self.gradient, step) - 0.5 * self.bend(step)
+        dot(&self.gradient, step) - 0.5 * dot(step, &self.bent(step))
     }
 
-    /// Minus the second derivative along a step, times the square of its length.
-    fn bend(&self, step: &[f64]) -> f64 {
-        self.curvature.iter().zip(step).map(|(row, by)| by * dot(row, step)).sum()
+    /// By how much the gradient falls along a step.
+    fn bent(&self, step: &[f64]) -> Vec<f64> {
+        self.curvature.iter().map(|row| dot(row, step)).collect()
     }
 
     /// The gradient at the point x0 of the model.
@@ -117,6 +117,8 @@ impl Quadratic {
 
     /// The step to the maximum, at most `longest` long. It solves (curvature + damping) step = gradient with the least
     /// damping, of those tried, for which the model is concave and the step is short enough (Levenberg and Marquardt).
+    /// It may be much shorter than `longest`. The information of few samples has many local maxima, and longer steps of
+    /// [`Batch`](super::Batch) end in others.
     pub fn step(&self, longest: f64) -> Vec<f64> {
         let mean =
             self.curvature.iter().enumerate().map(|(i, row)| row[i].abs()).sum::<f64>() / self.curvature.len() as f64;
@@ -247,7 +249,7 @@ mod tests {
         // The true gradient after the step, in a model without the correlations.
         let ignorant = Quadratic::new(vec![4.0 - 2.5, -7.0 - 3.0], vec![-2.0, -4.0], []);
         let learnt = ignorant.learnt(&[4.0, -7.0], &step);
-        let bent = learnt.curvature.iter().map(|row| dot(row, &step)).collect::<Vec<_>>();
+        let bent = learnt.bent(&step);
         assert!((bent[0] - 2.5).abs() < 1e-12 && (bent[1] - 3.0).abs() < 1e-12, "{bent:?}");
     }
 

@@ -142,8 +142,8 @@ impl Race {
         grid: &Geometry,
     ) -> Result<()> {
         let start = vec![0.0; steps.count()];
-        let finest = if optimizer == OptimizerKind::Bfgs { BFGS_RESOLUTION } else { RESOLUTION };
-        let (step, resolution, evaluations) = (STEP * mm, finest * mm, EVALUATIONS);
+        let resolution = if optimizer == OptimizerKind::Bfgs { BFGS_RESOLUTION } else { RESOLUTION };
+        let (step, resolution, evaluations) = (STEP * mm, resolution * mm, EVALUATIONS);
         let problem = Problem { start, step, resolution, evaluations, shape: None };
         self.optimise(metric, &*optimizer.optimizer(), steps, &problem)?;
         self.keep(mm, grid);
