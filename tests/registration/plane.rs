@@ -10,12 +10,13 @@ use std::sync::LazyLock;
 
 use super::{PAIR, register, test};
 use crate::cli::{mireg, names, stdout};
-use crate::support::{CPU, data_dir};
+use crate::support::{CPU, data_dir, random};
 
 pub fn tests() -> Vec<Trial> {
     let absent = data_dir().is_none();
     vec![
         test("slices_that_were_moved", slices_that_were_moved),
+        test("tiles_that_share_a_third_are_joined", tiles_that_share_a_third_are_joined),
         test("a_start_that_leaves_the_plane_is_refused", a_start_that_leaves_the_plane_is_refused),
         test("pictures_go_in_and_out", pictures_go_in_and_out),
         test("a_slice_and_a_volume_are_refused", a_slice_and_a_volume_are_refused),
@@ -63,6 +64,31 @@ fn slices_that_were_moved() {
         assert_eq!((found.transform.kind, found.transform.dimension), (dof, Dimension::Two));
         let apart = distance(&found.transform.to_affine(), &truth, &ct.geometry);
         assert!(apart < 0.5, "{dof:?}: {apart:.3} mm, {:?}", found.doubts);
+    }
+}
+
+/// Two tiles of a mosaic, side by side. The second one is rotated, and bright where the first one is dark.
+fn tiles_that_share_a_third_are_joined() {
+    const WIDTH: usize = 160;
+    let mut random = random(3);
+    let blobs: Vec<[f64; 2]> = (0..200).map(|_| [f64::from(random()) * 300.0, f64::from(random()) * 160.0]).collect();
+    let geometry = Geometry::axis_aligned([WIDTH, 110, 1], DVec3::ONE, DVec3::ZERO);
+    let mut tile = |map: DAffine3, contrast: f64| {
+        let pixel = |n: usize| {
+            let at = map.transform_point3(DVec3::new((n % WIDTH) as f64, (n / WIDTH) as f64, 0.0));
+            let near = |[x, y]: &[f64; 2]| (-0.06 * ((at.x - x).powi(2) + (at.y - y).powi(2))).exp();
+            let noise = 8.0 * f64::from(random() - 0.5);
+            (120.0 + contrast * blobs.iter().map(near).sum::<f64>() + noise) as f32
+        };
+        Volume { geometry, voxels: (0..geometry.voxels()).map(pixel).collect(), pixel: PixelType::F32 }
+    };
+    let left = DAffine3::from_translation(DVec3::new(15.0, 25.0, 0.0));
+    let right = DAffine3::from_translation(DVec3::new(128.0, 12.0, 0.0)) * DAffine3::from_rotation_z(0.1);
+    let (fixed, moving, truth) = (tile(left, 90.0), tile(right, -60.0), right.inverse() * left);
+    for dof in [Kind::Rigid, Kind::Affine] {
+        let found = register(&fixed, &moving, &Options { dof, ..Options::default() });
+        let apart = distance(&found.transform.to_affine(), &truth, &geometry);
+        assert!(apart < 1.0 && found.trusted(), "{dof:?}: {apart:.3} px, {:?}", found.doubts);
     }
 }
 

@@ -20,9 +20,8 @@ const TURNED: f64 = 5.0;
 const MAGNIFIED: f64 = 1.1;
 /// Steps of magnification around that which makes the longer sides equal: from a half to twice.
 const MAGNIFICATIONS: RangeInclusive<i32> = -7..=7;
-/// Shifts are tried by one pixel, up to this fraction of the longer side.
-const SHIFTED: f64 = 0.45;
-/// The fraction of the smaller foreground that must lie on the other one.
+/// The fraction of the smaller foreground that must lie on the other one. Shifts are tried by one pixel, as far as they
+/// leave this fraction of the longer sides in common.
 const OVERLAP: f64 = 0.2;
 /// The best shifts that are kept per rotation and magnification, the poses that are refined, and the poses that are
 /// returned. Of those that are refined or returned, no two are closer than this fraction of the longer side.
@@ -87,9 +86,10 @@ fn everywhere(pictures: &[LocalContrast; 2], kind: Kind, information: &Informati
         _ => MAGNIFICATIONS.map(|n| same * libm::pow(MAGNIFIED, f64::from(n))).collect(),
     };
     let turns = if kind == Kind::Translation { 1 } else { (360.0 / TURNED) as u32 };
-    let window = (SHIFTED * SMALL).round() as usize;
     let at_size = |size: f64| {
         let view = View::new(pictures, size, SMALL);
+        let ratio = same / size;
+        let window = (SMALL * (0.5 + (0.5 - OVERLAP) * ratio.min(1.0 / ratio))).round() as usize;
         let pose = move |n: u32| Pose { angle: (f64::from(n) * TURNED).to_radians(), size };
         let at_turn = move |n| {
             let best = |view: &View| view.best(pose(n), [fixed.centre(), moving.centre()], window, information);
@@ -202,8 +202,9 @@ impl View {
         for column in 0..=2 * window {
             let part = canvas.columns(column, &self.fixed);
             scores.extend((0..=2 * window).map(|row| {
-                let (score, pixels) = information.of(&self.fixed.meetings(&part, row));
-                if pixels >= self.least { score } else { 0.0 }
+                let meetings = self.fixed.meetings(&part, row, self.least);
+                let found = meetings.map(|meetings| information.of(&meetings));
+                found.map_or(0.0, |(score, pixels)| if pixels < self.least { 0.0 } else { score })
             }));
         }
         scores
