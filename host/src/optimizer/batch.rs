@@ -19,19 +19,29 @@ const LENGTHS: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
 const SHRINK: f64 = 0.25;
 
 /// Newton's method on a quadratic through neighbouring points.
-#[derive(Debug, Clone, Copy)]
-pub struct Batch;
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Batch {
+    /// Whether steps in directions in which the model hardly bends are shorter than the trust region allows. The
+    /// information of few samples has many local maxima, and longer steps end in others.
+    pub cautious: bool,
+}
 
 impl Optimizer for Batch {
     fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Maximum> {
         let mut search = Search::new(objective, problem)?;
         let mut shape = problem.shape.clone();
-        let outcome = climb(&mut search, &mut shape, problem);
+        let step = if self.cautious { Quadratic::cautious_step } else { Quadratic::step };
+        let outcome = climb(&mut search, &mut shape, problem, step);
         Ok(Maximum { shape, ..search.end(outcome)? })
     }
 }
 
-fn climb(search: &mut Search, shape: &mut Option<Quadratic>, problem: &Problem) -> Result<(), Halt> {
+fn climb(
+    search: &mut Search,
+    shape: &mut Option<Quadratic>,
+    problem: &Problem,
+    to_maximum: impl Fn(&Quadratic, f64) -> Vec<f64>,
+) -> Result<(), Halt> {
     let mut step = problem.step;
     let mut before: Option<(Vec<f64>, Vec<f64>)> = None;
     while step >= problem.resolution {
@@ -41,7 +51,7 @@ fn climb(search: &mut Search, shape: &mut Option<Quadratic>, problem: &Problem) 
             model = model.learnt(gradient, &along(&start.parameters, point, -1.0));
         }
         before = Some((start.parameters.clone(), model.gradient().to_vec()));
-        let newton = model.step(2.0 * step);
+        let newton = to_maximum(&model, 2.0 * step);
         *shape = Some(model);
         search.values(LENGTHS.map(|length| along(&start.parameters, &newton, length)).into())?;
         // The neighbours should be about as far away as the maximum is. A short move indicates a near maximum only if

@@ -45,7 +45,7 @@ impl Optimizer for Bfgs {
 fn climb(search: &mut Search, model: &mut Quadratic, problem: &Problem) -> Result<(), Halt> {
     let (mut radius, mut is_first, mut as_predicted) = (FIRST * problem.step, true, false);
     while radius >= problem.resolution {
-        let step = model.step_within(radius);
+        let step = model.step(radius);
         let length = norm(&step);
         // The gradient may be 0 or not a number.
         if length.is_nan() || length == 0.0 || as_predicted && length < problem.resolution {

@@ -141,7 +141,7 @@ impl OptimizerKind {
     /// Makes the optimizer.
     pub fn optimizer(self) -> Box<dyn Optimizer> {
         match self {
-            Self::Batch => Box::new(Batch),
+            Self::Batch => Box::new(Batch::default()),
             Self::Powell => Box::new(Powell),
             Self::StandardPowell => Box::new(StandardPowell),
             Self::Simplex => Box::new(Simplex),

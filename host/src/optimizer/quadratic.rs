@@ -115,16 +115,39 @@ impl Quadratic {
         &self.gradient
     }
 
-    /// The step to the maximum, at most `longest` long. It solves (curvature + damping) step = gradient with the least
-    /// damping, of those tried, for which the model is concave and the step is short enough (Levenberg and Marquardt).
-    /// It may be much shorter than `longest`. The information of few samples has many local maxima, and longer steps of
-    /// [`Batch`](super::Batch) end in others.
+    /// The step to the maximum within a distance of `longest`. If the model is not concave, or its maximum is further
+    /// away, the step solves (curvature + damping) step = gradient with a damping that is found by bisection, so that it
+    /// is nearly as long as allowed (Moré & Sorensen 1983). A shorter step therefore means that the maximum is near.
     pub fn step(&self, longest: f64) -> Vec<f64> {
-        let mean =
-            self.curvature.iter().enumerate().map(|(i, row)| row[i].abs()).sum::<f64>() / self.curvature.len() as f64;
+        if let Some(step) = self.damped_step(0.0, longest) {
+            return step;
+        }
         let steepest = norm(&self.gradient);
         if steepest == 0.0 {
-            return vec![0.0; self.gradient.len()];
+            return vec![0.0; self.count()];
+        }
+        // This much damping makes the model concave, and the step short enough.
+        let bent = || self.curvature.iter().map(|row| dot(row, row)).sum::<f64>().sqrt();
+        let (mut low, mut high) = (0.0, steepest / longest + if self.is_concave() { 0.0 } else { bent() });
+        let mut step: Vec<f64> = self.gradient.iter().map(|by| by * longest / steepest).collect();
+        for _ in 0..ROUNDS {
+            let damping = 0.5 * (low + high);
+            match self.damped_step(damping, longest) {
+                Some(longer) if norm(&longer) > NEARLY * longest => return longer,
+                Some(longer) => (step, high) = (longer, damping),
+                None => low = damping,
+            }
+        }
+        step
+    }
+
+    /// The same, but with the least damping of a series. In directions in which the model hardly bends, the step may be
+    /// much shorter than allowed (Levenberg and Marquardt).
+    pub fn cautious_step(&self, longest: f64) -> Vec<f64> {
+        let mean = self.curvature.iter().enumerate().map(|(i, row)| row[i].abs()).sum::<f64>() / self.count() as f64;
+        let steepest = norm(&self.gradient);
+        if steepest == 0.0 {
+            return vec![0.0; self.count()];
         }
         let mut damping = 0.0;
         for _ in 0..60 {
@@ -134,27 +157,6 @@ impl Quadratic {
             damping = if damping == 0.0 { 1e-3 * mean.max(1e-12 * steepest) } else { 1.6 * damping };
         }
         self.gradient.iter().map(|g| g * longest / steepest).collect()
-    }
-
-    /// The step to the maximum within a distance of `radius`, for a concave model. If the maximum is further away, the
-    /// damping is found by bisection, so that the step is nearly as long as the radius (Moré & Sorensen 1983). A shorter
-    /// step therefore means that the maximum is near.
-    pub fn step_within(&self, radius: f64) -> Vec<f64> {
-        if let Some(step) = self.damped_step(0.0, radius) {
-            return step;
-        }
-        // This much damping makes the step of any concave model short enough.
-        let (mut low, mut high) = (0.0, norm(&self.gradient) / radius);
-        let mut step: Vec<f64> = self.gradient.iter().map(|by| by / high).collect();
-        for _ in 0..ROUNDS {
-            let damping = 0.5 * (low + high);
-            match self.damped_step(damping, radius) {
-                Some(longer) if norm(&longer) > NEARLY * radius => return longer,
-                Some(longer) => (step, high) = (longer, damping),
-                None => low = damping,
-            }
-        }
-        step
     }
 
     /// The step that solves (curvature + damping) step = gradient; `None` if the damped model is not concave or the step
@@ -213,9 +215,10 @@ mod tests {
     fn a_step_is_no_longer_than_allowed_and_goes_up() {
         for diagonal in [[-2.0, -4.0], [2.0, -4.0], [0.0, 0.0]] {
             let model = Quadratic::new(vec![4.0, -7.0], diagonal.to_vec(), [((1, 0), -1.0)]);
-            let step = model.step(0.5);
-            assert!(norm(&step) <= 0.5 && norm(&step) > 0.1, "{step:?}");
-            assert!(4.0 * step[0] - 7.0 * step[1] > 0.0, "{step:?}");
+            for (step, shortest) in [(model.step(0.5), 0.45), (model.cautious_step(0.5), 0.1)] {
+                assert!(norm(&step) <= 0.5 && norm(&step) > shortest, "{step:?}");
+                assert!(4.0 * step[0] - 7.0 * step[1] > 0.0, "{step:?}");
+            }
         }
     }
 
@@ -224,10 +227,10 @@ mod tests {
         // One direction bends a million times as much as the other, in which the maximum is a thousand away.
         let model = Quadratic::new(vec![1.0, 1.0], vec![-1e3, -1e-3], []);
         for longest in [1e-2, 1.0, 100.0, 900.0] {
-            let length = norm(&model.step_within(longest));
+            let length = norm(&model.step(longest));
             assert!(length <= longest && length >= 0.9 * longest, "{length} of {longest}");
         }
-        assert!((norm(&model.step_within(2000.0)) - 1000.0).abs() < 1e-6);
+        assert!((norm(&model.step(2000.0)) - 1000.0).abs() < 1e-6);
     }
 
     #[test]

@@ -125,7 +125,9 @@ impl Race {
         if self.poses.len() > 1 {
             let start = vec![0.0; steps.count()];
             let (step, resolution, evaluations) = (FIRST_STEP * mm, FIRST_RESOLUTION * mm, FIRST_EVALUATIONS);
-            self.optimise(metric, &Batch, steps, &Problem { start, step, resolution, evaluations, shape: None })?;
+            let problem = Problem { start, step, resolution, evaluations, shape: None };
+            // Longer steps take more rounds here, and later results are no better.
+            self.optimise(metric, &Batch { cautious: true }, steps, &problem)?;
             self.keep(mm, grid);
         }
         Ok(())

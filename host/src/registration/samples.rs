@@ -155,7 +155,8 @@ impl<'a> Samples<'a> {
         let start = vec![0.0; steps.count()];
         let (step, resolution) = (step * mm, resolution * mm);
         let problem = Problem { start, step, resolution, evaluations, shape: None };
-        let found = Batch.maximise(&mut StepObjective { samples: self, from, steps: &steps }, &problem)?;
+        let batch = Batch { cautious: true };
+        let found = batch.maximise(&mut StepObjective { samples: self, from, steps: &steps }, &problem)?;
         Ok((from * steps.map(&found.parameters), found.value))
     }
 }
