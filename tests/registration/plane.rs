@@ -17,6 +17,7 @@ pub fn tests() -> Vec<Trial> {
     vec![
         test("slices_that_were_moved", slices_that_were_moved),
         test("tiles_that_share_a_third_are_joined", tiles_that_share_a_third_are_joined),
+        test("a_detail_is_found", a_detail_is_found),
         test("a_start_that_leaves_the_plane_is_refused", a_start_that_leaves_the_plane_is_refused),
         test("pictures_go_in_and_out", pictures_go_in_and_out),
         test("a_slice_and_a_volume_are_refused", a_slice_and_a_volume_are_refused),
@@ -67,28 +68,52 @@ fn slices_that_were_moved() {
     }
 }
 
-/// Two tiles of a mosaic, side by side. The second one is rotated, and bright where the first one is dark.
-fn tiles_that_share_a_third_are_joined() {
-    const WIDTH: usize = 160;
-    let mut random = random(3);
-    let blobs: Vec<[f64; 2]> = (0..200).map(|_| [f64::from(random()) * 300.0, f64::from(random()) * 160.0]).collect();
-    let geometry = Geometry::axis_aligned([WIDTH, 110, 1], DVec3::ONE, DVec3::ZERO);
-    let mut tile = |map: DAffine3, contrast: f64| {
-        let pixel = |n: usize| {
-            let at = map.transform_point3(DVec3::new((n % WIDTH) as f64, (n / WIDTH) as f64, 0.0));
-            let near = |[x, y]: &[f64; 2]| (-0.06 * ((at.x - x).powi(2) + (at.y - y).powi(2))).exp();
-            let noise = 8.0 * f64::from(random() - 0.5);
-            (120.0 + contrast * blobs.iter().map(near).sum::<f64>() + noise) as f32
+/// Returns a picture of blobs of many sizes, with noise. `map` takes its pixels to the scene.
+fn scene(size: [usize; 2], map: DAffine3, contrast: f64, seed: u64) -> Volume {
+    let mut uniform = random(3);
+    let mut blob = || [330.0, 240.0, 1.0].map(|range| range * f64::from(uniform()));
+    let blobs: Vec<[f64; 3]> = (0..250).map(|_| blob()).collect();
+    let mut uniform = random(seed);
+    let geometry = Geometry::axis_aligned([size[0], size[1], 1], DVec3::ONE, DVec3::ZERO);
+    let pixel = |n: usize| {
+        let at = map.transform_point3(DVec3::new((n % size[0]) as f64, (n / size[0]) as f64, 0.0));
+        let near = |[x, y, size]: &[f64; 3]| {
+            let radius = 2.0 * 12_f64.powf(*size);
+            (-0.5 * ((at.x - x).powi(2) + (at.y - y).powi(2)) / (radius * radius)).exp()
         };
-        Volume { geometry, voxels: (0..geometry.voxels()).map(pixel).collect(), pixel: PixelType::F32 }
+        let noise = 8.0 * f64::from(uniform() - 0.5);
+        (120.0 + contrast * blobs.iter().map(near).sum::<f64>() + noise) as f32
     };
-    let left = DAffine3::from_translation(DVec3::new(15.0, 25.0, 0.0));
-    let right = DAffine3::from_translation(DVec3::new(128.0, 12.0, 0.0)) * DAffine3::from_rotation_z(0.1);
-    let (fixed, moving, truth) = (tile(left, 90.0), tile(right, -60.0), right.inverse() * left);
+    Volume { geometry, voxels: (0..geometry.voxels()).map(pixel).collect(), pixel: PixelType::F32 }
+}
+
+/// Registers two pictures of the scene, of which the moving one is bright where the fixed one is dark.
+fn scenes_are_registered(dof: Kind, [fixed, moving]: [([usize; 2], DAffine3); 2]) {
+    let pictures = [scene(fixed.0, fixed.1, 60.0, 1), scene(moving.0, moving.1, -40.0, 2)];
+    let found = register(&pictures[0], &pictures[1], &Options { dof, ..Options::default() });
+    let apart = distance(&found.transform.to_affine(), &(moving.1.inverse() * fixed.1), &pictures[0].geometry);
+    assert!(apart < 1.0 && found.trusted(), "{dof:?}: {apart:.3} px, {:?}", found.doubts);
+}
+
+fn placed(x: f64, y: f64, turn: f64, scale: f64) -> DAffine3 {
+    DAffine3::from_translation(DVec3::new(x, y, 0.0))
+        * DAffine3::from_rotation_z(turn)
+        * DAffine3::from_scale(DVec3::new(scale, scale, 1.0))
+}
+
+/// Two tiles of a mosaic, side by side, of which the second one is rotated.
+fn tiles_that_share_a_third_are_joined() {
+    let (left, right) = (placed(15.0, 25.0, 0.0, 1.0), placed(128.0, 12.0, 0.1, 1.0));
     for dof in [Kind::Rigid, Kind::Affine] {
-        let found = register(&fixed, &moving, &Options { dof, ..Options::default() });
-        let apart = distance(&found.transform.to_affine(), &truth, &geometry);
-        assert!(apart < 1.0 && found.trusted(), "{dof:?}: {apart:.3} px, {:?}", found.doubts);
+        scenes_are_registered(dof, [([160, 110], left), ([160, 110], right)]);
+    }
+}
+
+/// The fixed image shows a third of the moving one's width, with nearly as many pixels.
+fn a_detail_is_found() {
+    let (detail, whole) = (placed(170.0, 60.0, 0.2, 0.36), placed(15.0, 10.0, 0.0, 1.0));
+    for dof in [Kind::Similarity, Kind::Affine] {
+        scenes_are_registered(dof, [([280, 200], detail), ([300, 220], whole)]);
     }
 }
 

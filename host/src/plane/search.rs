@@ -18,8 +18,11 @@ const SMALL: f64 = 64.0;
 /// about a pixel and a half at the border.
 const TURNED: f64 = 5.0;
 const MAGNIFIED: f64 = 1.1;
-/// Steps of magnification around that which makes the longer sides equal: from a half to twice.
-const MAGNIFICATIONS: RangeInclusive<i32> = -7..=7;
+/// Steps of magnification around that which makes the longer sides equal: from a half to twice; and for details, which
+/// fill one picture, to a quarter or four times.
+pub const ALIKE: RangeInclusive<i32> = -7..=7;
+pub const FIXED_DETAIL: RangeInclusive<i32> = -14..=-8;
+pub const MOVING_DETAIL: RangeInclusive<i32> = 8..=14;
 /// The fraction of the smaller foreground that must lie on the other one. Shifts are tried by one pixel, as far as they
 /// leave this fraction of the longer sides in common.
 const OVERLAP: f64 = 0.2;
@@ -56,17 +59,17 @@ struct Candidate {
 /// Searches for the maps of fixed points to moving points, LPS mm, at which the tones of both pictures have the most
 /// mutual information. Returns them best first; none for pictures that are too small.
 ///
-/// All rotations are tried if `kind` has a rotation, and magnifications of a half to twice that which makes the longer
-/// sides equal if it has a scale.
+/// All rotations are tried if `kind` has a rotation, and if it has a scale, these
+/// `magnifications`, such as [`ALIKE`].
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
-pub fn search(pictures: &[LocalContrast; 2], kind: Kind) -> Result<Vec<DAffine3>> {
+pub fn search(pictures: &[LocalContrast; 2], kind: Kind, magnifications: RangeInclusive<i32>) -> Result<Vec<DAffine3>> {
     let pictures =
         &pictures.each_ref().map(|contrast| contrast.thinned(longer_side(&contrast.picture.geometry) / LARGEST));
     let information = &Information::new((4.0 * LARGER * LARGER) as usize);
     let grids = pictures.each_ref().map(|contrast| contrast.picture.geometry);
-    let kept = distinct(everywhere(pictures, kind, information), KEPT, &grids);
+    let kept = distinct(everywhere(pictures, kind, magnifications, information), KEPT, &grids);
     let mut sizes: Vec<f64> = kept.iter().map(|candidate| candidate.pose.size).collect();
     sizes.sort_by(f64::total_cmp);
     sizes.dedup();
@@ -78,12 +81,17 @@ pub fn search(pictures: &[LocalContrast; 2], kind: Kind) -> Result<Vec<DAffine3>
 }
 
 /// Returns the best shifts of all rotations and magnifications.
-fn everywhere(pictures: &[LocalContrast; 2], kind: Kind, information: &Information) -> Vec<Candidate> {
+fn everywhere(
+    pictures: &[LocalContrast; 2],
+    kind: Kind,
+    magnifications: RangeInclusive<i32>,
+    information: &Information,
+) -> Vec<Candidate> {
     let [fixed, moving] = pictures.each_ref().map(|contrast| contrast.picture.geometry);
     let same = longer_side(&moving) / longer_side(&fixed);
     let sizes: Vec<f64> = match kind {
         Kind::Translation | Kind::Rigid => vec![1.0],
-        _ => MAGNIFICATIONS.map(|n| same * libm::pow(MAGNIFIED, f64::from(n))).collect(),
+        _ => magnifications.map(|n| same * libm::pow(MAGNIFIED, f64::from(n))).collect(),
     };
     let turns = if kind == Kind::Translation { 1 } else { (360.0 / TURNED) as u32 };
     let at_size = |size: f64| {
@@ -239,22 +247,24 @@ mod tests {
 
     /// Returns by how many pixels the search misses a rotation, a magnification and a shift of the centre. The dark
     /// parts of one picture are the bright ones of the other.
-    fn off(kind: Kind, degrees: f64, size: f64, shift: DVec3) -> f64 {
+    fn off(kind: Kind, magnifications: RangeInclusive<i32>, degrees: f64, size: f64, shift: DVec3) -> f64 {
         let middle = DVec3::new(99.5, 99.5, 0.0);
         let matrix = plane(degrees.to_radians()) * DMat3::from_diagonal(DVec3::new(size, size, 1.0));
         let truth = DAffine3::from_mat3_translation(matrix, middle + shift - matrix * middle);
         let pictures = [picture(&DAffine3::IDENTITY, 1.0), picture(&truth.inverse(), -1.0)];
-        let found = search(&pictures, kind).unwrap();
+        let found = search(&pictures, kind, magnifications).unwrap();
         distance(&found[0], &truth, &pictures[0].picture.geometry)
     }
 
     #[test]
     fn turns_magnifications_and_shifts_are_found() {
-        let similar = off(Kind::Similarity, 133.0, 1.42, DVec3::new(-31.0, 12.0, 0.0));
+        let similar = off(Kind::Similarity, ALIKE, 133.0, 1.42, DVec3::new(-31.0, 12.0, 0.0));
         assert!(similar < 4.0, "{similar} pixels off");
-        let rigid = off(Kind::Rigid, -48.0, 1.0, DVec3::new(20.0, 40.0, 0.0));
+        let detail = off(Kind::Similarity, MOVING_DETAIL, -20.0, 2.2, DVec3::new(12.0, -15.0, 0.0));
+        assert!(detail < 4.0, "{detail} pixels off");
+        let rigid = off(Kind::Rigid, ALIKE, -48.0, 1.0, DVec3::new(20.0, 40.0, 0.0));
         assert!(rigid < 2.0, "{rigid} pixels off");
-        let shifted = off(Kind::Translation, 0.0, 1.0, DVec3::new(-50.0, 30.0, 0.0));
+        let shifted = off(Kind::Translation, ALIKE, 0.0, 1.0, DVec3::new(-50.0, 30.0, 0.0));
         assert!(shifted < 2.0, "{shifted} pixels off");
     }
 }

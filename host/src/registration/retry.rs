@@ -7,15 +7,19 @@ use super::{Case, Elsewhere, Init, Options, Part, Registration, lead, searched};
 use crate::doubt::Check;
 use crate::image::Prepared;
 use crate::plane::local_contrast::{LocalContrast, masked_to_foreground, without_background};
+use crate::plane::search;
 use crate::transform::{Kind, distance};
 use crate::{Error, Geometry, Result};
 use glam::DAffine3;
+use std::ops::RangeInclusive;
 
 /// What to try.
 pub enum Retry {
     /// 2-D images by local contrast, from a search among all positions, rotations and scales. `place_failed`:
     /// see [`fails_place`].
     Search { place_failed: bool },
+    /// The same for a detail that fills one image, with other magnifications.
+    Detail(RangeInclusive<i32>),
     /// 2-D images by local contrast, from the first result: a map of fixed points to moving points, LPS mm.
     Contrasts(DAffine3),
     /// Volumes that were cut out, by all that is inside, from an initialisation. Where both were cut out by one shape
@@ -63,7 +67,11 @@ impl Retry {
         }
         let Some(place) = found.place else { return Vec::new() };
         if !found.trusted() || !lead::any_leads_much(place) {
-            return vec![Self::Search { place_failed }];
+            let may_be_detail = !found.trusted() && found.transform.kind >= Kind::Similarity;
+            // Apart, since the pose with much more overlap would win.
+            let details = [search::FIXED_DETAIL, search::MOVING_DETAIL].map(Self::Detail);
+            let details = details.into_iter().filter(|_| may_be_detail);
+            return [Self::Search { place_failed }].into_iter().chain(details).collect();
         }
         let by_contrasts = lead::contrast_leads_most(place).then(|| Self::Contrasts(found.transform.to_affine()));
         by_contrasts.into_iter().collect()
@@ -76,7 +84,7 @@ impl Retry {
             Self::Contrasts(_) => {
                 "local contrast matches more clearly than intensities: continuing with local contrast"
             }
-            Self::Search { .. } | Self::Inside(_) | Self::Foreground => {
+            Self::Search { .. } | Self::Detail(_) | Self::Inside(_) | Self::Foreground => {
                 "the images match as well at other positions: trying again by the foreground"
             }
         }
@@ -86,7 +94,7 @@ impl Retry {
     pub fn accepts(&self, retried: &Registration, found: &Registration) -> bool {
         let is_convincing = |place: Place| match self {
             Self::Inside(_) | Self::Foreground => lead::both_lead_clearly(place),
-            Self::Search { .. } | Self::Contrasts(_) => {
+            Self::Search { .. } | Self::Detail(_) | Self::Contrasts(_) => {
                 lead::contrast_leads(place) && information(retried) > information(found)
             }
         };
@@ -98,8 +106,9 @@ impl Case<'_> {
     /// Registers again, in another way.
     pub fn retry(&self, retry: &Retry, options: &Options, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
         match retry {
-            Retry::Search { .. } => self.by_contrast(None, options, foregrounds),
-            Retry::Contrasts(from) => self.by_contrast(Some(from), options, foregrounds),
+            Retry::Search { .. } | Retry::Detail(_) | Retry::Contrasts(_) => {
+                self.by_contrast(retry, options, foregrounds)
+            }
             Retry::Inside(from) => self.by_inside(from, options, foregrounds),
             Retry::Foreground => self.by_foreground(options, foregrounds),
         }
@@ -125,20 +134,17 @@ impl Case<'_> {
         })
     }
 
-    /// Registers two 2-D images by their local contrast, from a map or, without one, from the poses that a search
-    /// finds.
-    fn by_contrast(
-        &self,
-        from: Option<&DAffine3>,
-        options: &Options,
-        foregrounds: Option<&Foregrounds>,
-    ) -> Result<Registration> {
+    /// Registers two 2-D images by their local contrast, from a map or from the poses that a search finds.
+    fn by_contrast(&self, retry: &Retry, options: &Options, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
         let pair = self.tally.timed(Part::Pyramid, || LocalContrast::pair(self.read))?;
-        let (init, levels) = match from {
-            Some(map) => {
+        let searched =
+            |magnifications| self.tally.timed(Part::Optimise, || searched(&pair, options.dof, magnifications));
+        let (init, levels) = match retry {
+            Retry::Contrasts(map) => {
                 (Init::Transform(*map), after_search(pair.each_ref().map(|contrast| &contrast.picture.geometry)))
             }
-            None => self.tally.timed(Part::Optimise, || searched(&pair, options.dof))?,
+            Retry::Detail(magnifications) => searched(magnifications.clone())?,
+            _ => searched(search::ALIKE)?,
         };
         let levels = options.levels.clone().unwrap_or(levels);
         let [fixed, moving] = pair;

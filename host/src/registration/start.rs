@@ -10,6 +10,7 @@ use crate::{Result, Volume};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::cell::LazyCell;
 use std::f64::consts::TAU;
+use std::ops::RangeInclusive;
 
 /// A map to start from, and the [`Init`] that gives it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,14 +51,14 @@ pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, 
     }
 }
 
-/// Searches for the poses of one 2-D image on another among all positions, rotations and scales. Returns them as
-/// starts, and the levels on which to go on from there, mm, coarse to fine.
+/// Searches for the poses of one 2-D image on another among all positions, rotations and these magnifications. Returns
+/// them as starts, and the levels on which to go on from there, mm, coarse to fine.
 ///
 /// # Errors
 /// Those of [`search`].
-pub fn searched(pair: &[LocalContrast; 2], dof: Kind) -> Result<(Init, Vec<f64>)> {
+pub fn searched(pair: &[LocalContrast; 2], dof: Kind, magnifications: RangeInclusive<i32>) -> Result<(Init, Vec<f64>)> {
     let levels = after_search(pair.each_ref().map(|contrast| &contrast.picture.geometry));
-    Ok((Init::Among(search(pair, dof)?), levels))
+    Ok((Init::Among(search(pair, dof, magnifications)?), levels))
 }
 
 /// Returns the start with a rotation that takes the fixed centre to the moving one.

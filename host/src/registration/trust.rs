@@ -109,7 +109,9 @@ impl Evidence<'_> {
         let scale = self.to.matrix3.determinant();
         let beyond = |limit: f64| scale > limit || scale < limit.recip();
         let text = format!("the transform changes volumes by a factor of {scale:.2}");
-        let grave = beyond(IMPOSSIBLE_VOLUME);
+        // The pixels of most 2-D images are 1 mm whatever they show, and one image may show a detail of the other.
+        let is_detail = self.place.is_some_and(|place| place.wide_contrast.is_some() && contrast_confirms(place));
+        let grave = beyond(IMPOSSIBLE_VOLUME) && !is_detail;
         beyond(UNUSUAL_VOLUME).then(|| Doubt { check: Check::Volume, message: text.into(), grave })
     }
 
@@ -217,6 +219,17 @@ mod tests {
             affine_doubt(FromResult { times, distance_mm, explained_mm: 6.0, to: DAffine3::IDENTITY }).is_some()
         };
         assert!(doubted(1.1, 7.0) && !doubted(0.9, 7.0) && !doubted(3.0, 5.0));
+    }
+
+    #[test]
+    fn only_a_detail_in_the_plane_may_be_magnified() {
+        let to = DAffine3::from_scale(DVec3::new(2.5, 2.5, 1.0));
+        let doubts = |contrast, wide_contrast| {
+            let place = Some(Place { contrast, wide_contrast, information: 0.04, ..Place::NOWHERE });
+            names_of(&Evidence { place, ..evidence(&GOOD, &to) })
+        };
+        assert_eq!(doubts(3.5, Some(0.0)), ["volume"]);
+        assert_eq!((doubts(3.4, Some(9.0)), doubts(3.5, None)), (vec!["volume!".into()], vec!["volume!".into()]));
     }
 
     #[test]
