@@ -247,24 +247,22 @@ mod tests {
 
     /// Returns by how many pixels the search misses a rotation, a magnification and a shift of the centre. The dark
     /// parts of one picture are the bright ones of the other.
-    fn off(kind: Kind, magnifications: RangeInclusive<i32>, degrees: f64, size: f64, shift: DVec3) -> f64 {
+    fn off(kind: Kind, degrees: f64, size: f64, shift: DVec3) -> f64 {
         let middle = DVec3::new(99.5, 99.5, 0.0);
         let matrix = plane(degrees.to_radians()) * DMat3::from_diagonal(DVec3::new(size, size, 1.0));
         let truth = DAffine3::from_mat3_translation(matrix, middle + shift - matrix * middle);
         let pictures = [picture(&DAffine3::IDENTITY, 1.0), picture(&truth.inverse(), -1.0)];
-        let found = search(&pictures, kind, magnifications).unwrap();
+        let found = search(&pictures, kind, ALIKE).unwrap();
         distance(&found[0], &truth, &pictures[0].picture.geometry)
     }
 
     #[test]
     fn turns_magnifications_and_shifts_are_found() {
-        let similar = off(Kind::Similarity, ALIKE, 133.0, 1.42, DVec3::new(-31.0, 12.0, 0.0));
+        let similar = off(Kind::Similarity, 133.0, 1.42, DVec3::new(-31.0, 12.0, 0.0));
         assert!(similar < 4.0, "{similar} pixels off");
-        let detail = off(Kind::Similarity, MOVING_DETAIL, -20.0, 2.2, DVec3::new(12.0, -15.0, 0.0));
-        assert!(detail < 4.0, "{detail} pixels off");
-        let rigid = off(Kind::Rigid, ALIKE, -48.0, 1.0, DVec3::new(20.0, 40.0, 0.0));
+        let rigid = off(Kind::Rigid, -48.0, 1.0, DVec3::new(20.0, 40.0, 0.0));
         assert!(rigid < 2.0, "{rigid} pixels off");
-        let shifted = off(Kind::Translation, ALIKE, 0.0, 1.0, DVec3::new(-50.0, 30.0, 0.0));
+        let shifted = off(Kind::Translation, 0.0, 1.0, DVec3::new(-50.0, 30.0, 0.0));
         assert!(shifted < 2.0, "{shifted} pixels off");
     }
 }
