@@ -127,8 +127,8 @@ impl Quadratic {
             return vec![0.0; self.count()];
         }
         // This much damping makes the model concave, and the step short enough.
-        let bent = || self.curvature.iter().map(|row| dot(row, row)).sum::<f64>().sqrt();
-        let (mut low, mut high) = (0.0, steepest / longest + if self.is_concave() { 0.0 } else { bent() });
+        let largest = || self.curvature.iter().map(|row| dot(row, row)).sum::<f64>().sqrt();
+        let (mut low, mut high) = (0.0, steepest / longest + if self.is_concave() { 0.0 } else { largest() });
         let mut step: Vec<f64> = self.gradient.iter().map(|by| by * longest / steepest).collect();
         for _ in 0..ROUNDS {
             let damping = 0.5 * (low + high);

@@ -59,8 +59,7 @@ struct Candidate {
 /// Searches for the maps of fixed points to moving points, LPS mm, at which the tones of both pictures have the most
 /// mutual information. Returns them best first; none for pictures that are too small.
 ///
-/// All rotations are tried if `kind` has a rotation, and if it has a scale, these
-/// `magnifications`, such as [`ALIKE`].
+/// All rotations are tried if `kind` has a rotation, and if it has a scale, `magnifications`, such as [`ALIKE`].
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)

@@ -55,7 +55,6 @@ pub(crate) use poses::{LITTLE_INFORMATION, Pair};
 use retry::{Retry, fails_place, unless_fatal};
 use run::Run;
 pub(crate) use segments::{NEIGHBOURHOOD, Segments};
-use start::searched;
 use tally::{Part, Tally};
 pub(crate) use trust::{is_clearly_more, overlap_doubt};
 

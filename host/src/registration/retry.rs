@@ -3,11 +3,11 @@
 use super::levels::after_search;
 use super::place::{Foregrounds, Place};
 use super::trust::is_clearly_more;
-use super::{Case, Elsewhere, Init, Options, Part, Registration, lead, searched};
+use super::{Case, Elsewhere, Init, Options, Part, Registration, lead};
 use crate::doubt::Check;
 use crate::image::Prepared;
 use crate::plane::local_contrast::{LocalContrast, masked_to_foreground, without_background};
-use crate::plane::search;
+use crate::plane::search::{ALIKE, FIXED_DETAIL, MOVING_DETAIL, search};
 use crate::transform::{Kind, distance};
 use crate::{Error, Geometry, Result};
 use glam::DAffine3;
@@ -15,11 +15,9 @@ use std::ops::RangeInclusive;
 
 /// What to try.
 pub enum Retry {
-    /// 2-D images by local contrast, from a search among all positions, rotations and scales. `place_failed`:
-    /// see [`fails_place`].
-    Search { place_failed: bool },
-    /// The same for a detail that fills one image, with other magnifications.
-    Detail(RangeInclusive<i32>),
+    /// 2-D images by local contrast, from a [`search`] among all positions, rotations and these magnifications.
+    /// `place_failed`: see [`fails_place`].
+    Search { magnifications: RangeInclusive<i32>, place_failed: bool },
     /// 2-D images by local contrast, from the first result: a map of fixed points to moving points, LPS mm.
     Contrasts(DAffine3),
     /// Volumes that were cut out, by all that is inside, from an initialisation. Where both were cut out by one shape
@@ -68,10 +66,9 @@ impl Retry {
         let Some(place) = found.place else { return Vec::new() };
         if !found.trusted() || !lead::any_leads_much(place) {
             let may_be_detail = !found.trusted() && found.transform.kind >= Kind::Similarity;
-            // Apart, since the pose with much more overlap would win.
-            let details = [search::FIXED_DETAIL, search::MOVING_DETAIL].map(Self::Detail);
-            let details = details.into_iter().filter(|_| may_be_detail);
-            return [Self::Search { place_failed }].into_iter().chain(details).collect();
+            // Details are searched for apart, since the pose with much more overlap would win.
+            let searches = [ALIKE, FIXED_DETAIL, MOVING_DETAIL].into_iter().take(if may_be_detail { 3 } else { 1 });
+            return searches.map(|magnifications| Self::Search { magnifications, place_failed }).collect();
         }
         let by_contrasts = lead::contrast_leads_most(place).then(|| Self::Contrasts(found.transform.to_affine()));
         by_contrasts.into_iter().collect()
@@ -80,11 +77,11 @@ impl Retry {
     /// Returns the note for the user that says why.
     pub fn reason(&self) -> &'static str {
         match self {
-            Self::Search { place_failed: false } => "the alignment is doubtful: searching again by local contrast",
+            Self::Search { place_failed: false, .. } => "the alignment is doubtful: searching again by local contrast",
             Self::Contrasts(_) => {
                 "local contrast matches more clearly than intensities: continuing with local contrast"
             }
-            Self::Search { .. } | Self::Detail(_) | Self::Inside(_) | Self::Foreground => {
+            Self::Search { .. } | Self::Inside(_) | Self::Foreground => {
                 "the images match as well at other positions: trying again by the foreground"
             }
         }
@@ -94,7 +91,7 @@ impl Retry {
     pub fn accepts(&self, retried: &Registration, found: &Registration) -> bool {
         let is_convincing = |place: Place| match self {
             Self::Inside(_) | Self::Foreground => lead::both_lead_clearly(place),
-            Self::Search { .. } | Self::Detail(_) | Self::Contrasts(_) => {
+            Self::Search { .. } | Self::Contrasts(_) => {
                 lead::contrast_leads(place) && information(retried) > information(found)
             }
         };
@@ -106,9 +103,12 @@ impl Case<'_> {
     /// Registers again, in another way.
     pub fn retry(&self, retry: &Retry, options: &Options, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
         match retry {
-            Retry::Search { .. } | Retry::Detail(_) | Retry::Contrasts(_) => {
-                self.by_contrast(retry, options, foregrounds)
+            Retry::Search { magnifications, .. } => {
+                let search = |pair: &_| search(pair, options.dof, magnifications.clone());
+                let init = |pair: &_| self.tally.timed(Part::Optimise, || search(pair)).map(Init::Among);
+                self.by_contrast(init, options, foregrounds)
             }
+            Retry::Contrasts(from) => self.by_contrast(|_| Ok(Init::Transform(*from)), options, foregrounds),
             Retry::Inside(from) => self.by_inside(from, options, foregrounds),
             Retry::Foreground => self.by_foreground(options, foregrounds),
         }
@@ -134,19 +134,17 @@ impl Case<'_> {
         })
     }
 
-    /// Registers two 2-D images by their local contrast, from a map or from the poses that a search finds.
-    fn by_contrast(&self, retry: &Retry, options: &Options, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
+    /// Registers two 2-D images by their local contrast, for which `init` returns the initialisation.
+    fn by_contrast(
+        &self,
+        init: impl FnOnce(&[LocalContrast; 2]) -> Result<Init>,
+        options: &Options,
+        foregrounds: Option<&Foregrounds>,
+    ) -> Result<Registration> {
         let pair = self.tally.timed(Part::Pyramid, || LocalContrast::pair(self.read))?;
-        let searched =
-            |magnifications| self.tally.timed(Part::Optimise, || searched(&pair, options.dof, magnifications));
-        let (init, levels) = match retry {
-            Retry::Contrasts(map) => {
-                (Init::Transform(*map), after_search(pair.each_ref().map(|contrast| &contrast.picture.geometry)))
-            }
-            Retry::Detail(magnifications) => searched(magnifications.clone())?,
-            _ => searched(search::ALIKE)?,
-        };
-        let levels = options.levels.clone().unwrap_or(levels);
+        let init = init(&pair)?;
+        let levels = || after_search(pair.each_ref().map(|contrast| &contrast.picture.geometry));
+        let levels = options.levels.clone().unwrap_or_else(levels);
         let [fixed, moving] = pair;
         let local_contrast = [fixed.prepared(&self.read[0].intensities), moving.prepared(&self.read[1].intensities)];
         let options = Options { init, levels: Some(levels), ..options.clone() };

@@ -1,16 +1,12 @@
 //! The poses from which a registration may start.
 
 use super::Init;
-use super::levels::after_search;
 use super::moments::Moments;
-use crate::plane::local_contrast::LocalContrast;
-use crate::plane::search::search;
+use crate::Volume;
 use crate::transform::{Dimension, Kind};
-use crate::{Result, Volume};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::cell::LazyCell;
 use std::f64::consts::TAU;
-use std::ops::RangeInclusive;
 
 /// A map to start from, and the [`Init`] that gives it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,16 +45,6 @@ pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, 
         Init::Transform(_) | Init::Among(_) => init.given().iter().map(file).collect(),
         Init::Auto => [header(), geometry(), mass(), by_moments(), search()].concat(),
     }
-}
-
-/// Searches for the poses of one 2-D image on another among all positions, rotations and these magnifications. Returns
-/// them as starts, and the levels on which to go on from there, mm, coarse to fine.
-///
-/// # Errors
-/// Those of [`search`].
-pub fn searched(pair: &[LocalContrast; 2], dof: Kind, magnifications: RangeInclusive<i32>) -> Result<(Init, Vec<f64>)> {
-    let levels = after_search(pair.each_ref().map(|contrast| &contrast.picture.geometry));
-    Ok((Init::Among(search(pair, dof, magnifications)?), levels))
 }
 
 /// Returns the start with a rotation that takes the fixed centre to the moving one.
