@@ -6,6 +6,7 @@ mod bytes;
 mod masks;
 mod metric;
 mod noise;
+mod objects;
 mod outliers;
 mod outlines;
 pub mod parts;
@@ -38,6 +39,7 @@ pub fn tests() -> Vec<Trial> {
         trust::tests(),
         metric::tests(),
         noise::tests(),
+        objects::tests(),
         outliers::tests(),
         outlines::tests(),
         parts::tests(),

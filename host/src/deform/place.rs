@@ -52,7 +52,7 @@ pub fn measure(
     let at_start = || foregrounds.information(&moved(images, |point| start.transform_point3(point))?);
     let others = || rayon::join(at_start, || bending_of(&foregrounds, map, start));
     let parts = || rayon::join(|| foregrounds.unmatched(), || foregrounds.displaced(&DAffine3::IDENTITY));
-    let placed = || rayon::join(|| foregrounds.place(&DAffine3::IDENTITY), parts);
+    let placed = || rayon::join(|| foregrounds.place(&DAffine3::IDENTITY, &[], false), parts);
     let ((place, (unmatched, displaced)), (at_start, bending)) = rayon::join(placed, others);
     Ok(Some(Agreement { place: place?, at_start: at_start?, bending, unmatched, displaced: displaced? }))
 }
@@ -114,13 +114,13 @@ pub fn linear_place(
 ) -> Result<Option<Place>> {
     let Some(images) = images_for_checks(levels, intensities) else { return Ok(None) };
     let Some(foregrounds) = Foregrounds::of(images.each_ref(), [&[], &[]])? else { return Ok(None) };
-    let at_start = foregrounds.place(start)?;
+    let at_start = foregrounds.place(start, &[], false)?;
     if place_doubts(at_start).chain(unconfirmed_place_doubt(at_start)).next().is_none() {
         return Ok(Some(at_start));
     }
     let map = field.map();
     let nearest = foregrounds.nearest(Kind::Affine, |point| map.transform_point3(point)).unwrap_or(*start);
-    foregrounds.place(&nearest).map(Some)
+    foregrounds.place(&nearest, &[], false).map(Some)
 }
 
 /// Measures how much better the images agree at a map than around it, for both orders of the images.

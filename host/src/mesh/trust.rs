@@ -27,7 +27,9 @@ pub fn place(images: &[Prepared; 2], mesh: &Mesh) -> Result<Option<Place>> {
     let moved =
         resample_through(&moving.image, &fixed.image.geometry, |point| map.transform_point3(point), &how)?.volume;
     let moved = Prepared { image: Cow::Owned(moved), mask: None, intensities: moving.intensities };
-    Foregrounds::of([fixed, &moved], [&[], &[]])?.map(|foregrounds| foregrounds.place(&DAffine3::IDENTITY)).transpose()
+    Foregrounds::of([fixed, &moved], [&[], &[]])?
+        .map(|foregrounds| foregrounds.place(&DAffine3::IDENTITY, &[], false))
+        .transpose()
 }
 
 /// Returns the checks that the mesh did not pass. Those of its start are not repeated.

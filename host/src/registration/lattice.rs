@@ -6,9 +6,9 @@
 //! whole voxels (Pluim and others 2000; Tsao 2003). Samples of another spacing lie at all distances from the voxels,
 //! wherever a transform takes them.
 
-use super::levels::THICK;
 use crate::backend::Backend;
 use crate::image::{Geometry, voxel_map};
+use crate::plane::sharpness;
 use crate::{Result, Volume};
 use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
@@ -16,6 +16,8 @@ use gpu::math::interpolate::Interpolator;
 /// The spacing of the samples, in voxels that are sampled. With 0.87, errors are as large and there are twice as many
 /// samples; with 1.07 they lie on the lattice again after 14 voxels.
 const APART: f64 = 1.13;
+/// Slices are thick if their spacing exceeds the other image's by more than this factor.
+pub const THICK: f64 = sharpness::BLURRED;
 
 /// Whether samples may lie on a lattice that they have in common with the other image's voxels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

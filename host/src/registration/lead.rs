@@ -1,7 +1,7 @@
 //! Judges how clearly images agree at a place, and raises doubts where they do not.
 
 use super::place::{Foregrounds, Place};
-use super::poses::{CONTRAST_LEAD, LITTLE_INFORMATION};
+use super::poses::{CONTRAST_LEAD, LITTLE_INFORMATION, OPTIMUM_LEAD, is_clearly_more};
 use crate::doubt::{Check, Doubt};
 use glam::DAffine3;
 
@@ -20,20 +20,33 @@ pub fn place_doubts(place: Place) -> impl Iterator<Item = Doubt> {
 /// Returns a doubt unless the images agree clearly better at the result than at poses around it, by one measure at
 /// least.
 fn lead_doubt(place: Place) -> Option<Doubt> {
-    let others = match place.wide_contrast {
-        Some(wide) => wide >= WIDE_CONTRAST_LEAD || intensities_lead(place),
-        None => place.intensities >= INTENSITIES_LEAD_IN_SPACE,
+    let by_ratio = contrast_leads(place)
+        || match place.wide_contrast {
+            Some(wide) => wide >= WIDE_CONTRAST_LEAD || intensities_lead(place),
+            None => place.intensities >= INTENSITIES_LEAD_IN_SPACE,
+        };
+    let agrees = match place.optima.filter(|_| place.wide_contrast.is_some()) {
+        // A search finds the best of very many poses, so that all images agree better there than at poses around.
+        Some(lead) => optimum_leads(place) || by_ratio && is_clearly_more(lead, 1.0),
+        None => by_ratio,
     };
     let text = format!("the images match about as well at other positions nearby ({})", ratios(place));
-    (!contrast_leads(place) && !others).then(|| Doubt::grave(Check::Place, text))
+    (!agrees).then(|| Doubt::grave(Check::Place, text))
+}
+
+/// Whether 2-D images agree clearly better at the optimum next to the result than at any other one, and local contrast
+/// does not agree clearly better nearby.
+fn optimum_leads(Place { optima, nearby, .. }: Place) -> bool {
+    optima.is_some_and(|lead| lead >= OPTIMUM_LEAD) && nearby.is_none_or(|times| !is_clearly_more(times, 1.0))
 }
 
 /// Returns the measures of a place in words.
-fn ratios(Place { contrast, wide_contrast, intensities, .. }: Place) -> String {
+fn ratios(Place { contrast, wide_contrast, intensities, optima, .. }: Place) -> String {
     let wide = wide_contrast.map_or(String::new(), |lead| format!("wide local contrast {lead:.1}, "));
+    let optima = optima.map_or(String::new(), |lead| format!(", at the best other optimum {lead:.1}"));
     format!(
         "ratio of mutual information here to the best there: local contrast {contrast:.1}, {wide}intensities \
-         {intensities:.1}"
+         {intensities:.1}{optima}"
     )
 }
 
@@ -150,6 +163,16 @@ mod tests {
                 && foreground_confirms(place(0.0, Some(0.0), 1.2))
                 && !foreground_confirms(place(3.4, Some(1.3), 1.1))
         );
+    }
+
+    #[test]
+    fn another_optimum_that_agrees_as_well_raises_a_doubt_and_a_clear_lead_removes_it() {
+        let believed = |wide_contrast, optima, nearby| {
+            let place = Place { wide_contrast: Some(wide_contrast), optima: Some(optima), ..Place::NOWHERE };
+            lead_doubt(Place { nearby: Some(nearby), ..place }).is_none()
+        };
+        assert!(believed(1.4, 1.2, 1.0) && !believed(1.4, 1.1, 1.0) && !believed(1.3, 1.2, 1.0));
+        assert!(believed(0.0, 1.5, 1.1) && !believed(0.0, 1.4, 1.1) && !believed(0.0, 1.5, 1.2));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The grid spacings of the levels, and both images on each level.
 
 use super::Options;
-use super::lattice::{Lattice, between_voxels};
+use super::lattice::{Lattice, THICK, between_voxels};
 use crate::backend::Backend;
 use crate::error::{Setting, message};
 use crate::image::{Geometry, Prepared, Range, pyramid};
@@ -19,8 +19,6 @@ use std::borrow::Cow;
 /// thousands of voxels in all.
 const SHORTEST: f64 = 16.0;
 const SHORTEST_IN_PLANE: f64 = 48.0;
-/// Slices are thick if their spacing exceeds the other image's by more than this factor.
-pub const THICK: f64 = sharpness::BLURRED;
 /// The fraction of the difference in variance between thick and thin slices that smoothing makes up for. On simulated
 /// heads with slices of 4 mm, from no smoothing to all of it, rigid errors fell (0.094 to 0.068 mm) and affine ones
 /// rose (0.16 to 0.22 mm).

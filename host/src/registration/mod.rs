@@ -25,11 +25,13 @@ mod place;
 mod poses;
 mod race;
 mod retry;
+mod rotations;
 mod run;
 mod samples;
 mod scan;
 mod segments;
 mod start;
+mod structures;
 mod tally;
 mod trust;
 
@@ -49,14 +51,14 @@ pub(crate) use lead::{
 use levels::Levels;
 pub(crate) use linear::{kind_label, linear};
 pub(crate) use octants::{Octant, Octants};
-use optima::Structures;
 pub(crate) use place::Foregrounds;
-pub(crate) use poses::{LITTLE_INFORMATION, Pair};
+pub(crate) use poses::{LITTLE_INFORMATION, Pair, is_clearly_more};
 use retry::{Retry, fails_place, unless_fatal};
 use run::Run;
 pub(crate) use segments::{NEIGHBOURHOOD, Segments};
+use structures::Structures;
 use tally::{Part, Tally};
-pub(crate) use trust::{is_clearly_more, overlap_doubt};
+pub(crate) use trust::overlap_doubt;
 
 pub use crate::metric::Sampling;
 pub use check::check;
@@ -113,6 +115,8 @@ struct Case<'a> {
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
     lattice: Lattice,
+    /// Whether only results count that local contrast confirms, so that no other measure needs to be looked at.
+    contrast_decides: bool,
 }
 
 impl<'a> Case<'a> {
@@ -134,7 +138,8 @@ impl<'a> Case<'a> {
         };
         let read = &tally.timed(Part::Pyramid, prepare)?;
         let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-        register(Case { fixed, moving, read, tally, backend, observer, lattice: Lattice::Avoided })
+        let lattice = Lattice::Avoided;
+        register(Case { fixed, moving, read, tally, backend, observer, lattice, contrast_decides: false })
     }
 
     /// Registers with transforms of the requested kind only. [`Case::nearest`] may then fall back on an affine

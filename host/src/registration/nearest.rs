@@ -5,10 +5,10 @@
 //! kind that is nearest to the affine one.
 
 use super::levels::Levels;
-use super::optima::Structures;
 use super::place::Foregrounds;
 use super::race::Race;
 use super::retry::unless_fatal;
+use super::structures::Structures;
 use super::{Case, Init, Options, Part, Place, Registration, Run, lead};
 use crate::Result;
 use crate::doubt::{Check, Doubt};

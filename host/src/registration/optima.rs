@@ -1,270 +1,116 @@
-//! Finds the optima of the structures that two volumes share, and checks whether a result agrees better than all others.
-//!
-//! The heads of two people, in different contrasts, agree nearly as well a few voxels away from the right position. But
-//! nowhere else is there an optimum at which they agree as well.
+//! Finds the optima of the mutual information of two images around a pose, and compares that of the pose with the best
+//! other one.
 
-use super::binned::Ranged;
 use super::part_poses::Pose;
-use super::place::{Foregrounds, unless_empty};
-use super::poses::{LITTLE_INFORMATION, Pair, in_space};
-use super::retry::{fails_check, unless_fatal};
+use super::poses::{LITTLE_INFORMATION, OPTIMUM_LEAD, Pair, directions};
+use super::rotations::rotations;
 use super::samples::{SAMPLES, Samples};
-use super::trust::is_clearly_more;
-use super::{Case, Init, Options, Registration, Started, start};
 use crate::Result;
-use crate::doubt::{Check, Doubt};
-use crate::error::Setting;
-use crate::plane::local_contrast::neighbourhood;
-use crate::plane::normalise::{self, REACH};
 use crate::transform::Dimension;
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 use std::iter;
 
-/// How many times wider the neighbourhoods of local contrast are than in the other checks: the finest structures of two
-/// people do not lie on each other.
-const WIDER: f64 = 2.0;
-/// How far poses to start from are shifted, as fractions of the moving image's longest side. Rotated ones are also
-/// shifted by the first of these along the axes.
+/// How far poses to start from are shifted, as fractions of the side. Rotated ones are also shifted by the first of
+/// these along the axes.
 const SHIFTS: [f64; 3] = [0.12, 0.2, 0.3];
-/// Voxels by which rotated poses are compared, and how many of these poses are optimised.
+/// Samples by which rotated poses are compared, and how many of these poses are optimised: in 2-D, and in 3-D.
 const SCAN: usize = 1000;
-const OPTIMISED: usize = 32;
-/// First step and resolution of an optimisation, voxels; and those with which the best optimum is refined.
+const OPTIMISED: usize = 16;
+const OPTIMISED_IN_SPACE: usize = 32;
+/// First step and resolution of an optimisation, voxels; and those with which an optimum is refined.
 const STEPS: (f64, f64) = (2.0, 0.5);
 const FINE_STEPS: (f64, f64) = (1.0, 0.1);
 /// Optima less than half the shortest shift apart are the same one.
 const SAME: f64 = 0.5 * SHIFTS[0];
-/// A result stands if its optimum agrees this many times better than any other.
-const OPTIMUM_LEAD: f64 = 1.5;
 /// The least that other optima count as having, nats: one stands only if it has [`LITTLE_INFORMATION`]. Of thousands of
 /// poses, the best one leads the others by chance where there is hardly anything but noise.
 const LITTLE_ELSEWHERE: f64 = LITTLE_INFORMATION / OPTIMUM_LEAD;
-/// The checks that say that images agree as well at other poses.
-const OF_POSE: [Check; 2] = [Check::Place, Check::Rival];
 
-/// Local contrast of two volumes in wide neighbourhoods.
-pub struct Structures<'a> {
-    foregrounds: &'a Foregrounds,
-    pair: Pair,
+/// Two images around a pose.
+pub struct Optima<'a> {
+    /// A map of fixed points to moving points, LPS mm.
+    to: DAffine3,
+    pair: &'a Pair,
+    samples: Samples<'a>,
+    /// The length of which shifts and distances are fractions, mm.
+    side: f64,
 }
 
-impl<'a> Structures<'a> {
-    /// Finds the structures of two volumes; `None` if one of them has none, and for 2-D images.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn of(foregrounds: &'a Foregrounds) -> Result<Option<Self>> {
-        if foregrounds.image().geometry.is_flat() {
-            return Ok(None);
-        }
-        let (Pair([fixed, moving]), Pair(compared)) = (foregrounds.foreground(), foregrounds.local_contrast());
-        let fixed = unless_empty(structures(Setting::Fixed, fixed, &compared[0]))?;
-        let moving = unless_empty(structures(Setting::Moving, moving, &compared[1]))?;
-        Ok(fixed.zip(moving).map(|(fixed, moving)| Self { foregrounds, pair: Pair([fixed, moving]) }))
+impl<'a> Optima<'a> {
+    /// Takes samples of two images around `to`, a map of fixed points to moving points, LPS mm. `side`, mm, is how large
+    /// they are.
+    pub fn around(to: &DAffine3, pair: &'a Pair, side: f64) -> Self {
+        Self { to: *to, pair, samples: Samples::of(&pair.0, to, SAMPLES).by_overlap(), side }
     }
 
-    /// Whether volumes agree clearly less at one result than at another.
-    pub fn agree_less(&self, at: &Registration, than: &Registration) -> bool {
-        is_clearly_more(self.information(than), self.information(at))
+    /// Does the same for images of which only the common foreground counts.
+    pub fn of_foreground(to: &DAffine3, pair: &'a Pair) -> Self {
+        let around = Self::around(to, pair, 0.0);
+        Self { side: around.samples.side(), ..around }
     }
 
-    /// Whether volumes agree clearly better at `to` than at all other optima, of which some may be next to `rivals`. All
-    /// are maps of fixed points to moving points, LPS mm.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn confirm(&self, to: &DAffine3, rivals: &[DAffine3]) -> Result<bool> {
-        Ok(self.lead(to, &self.optima(to, rivals)?)? >= OPTIMUM_LEAD)
+    /// Returns the mutual information at the pose, nats per sample.
+    pub fn information(&self) -> f64 {
+        self.samples.information(&self.to)
     }
 
-    /// Returns the mutual information at a result, nats per voxel of the fixed image's foreground.
-    fn information(&self, found: &Registration) -> f64 {
-        let to = found.transform.to_affine();
-        self.samples(&to, SAMPLES).information(&to)
+    /// Returns the affine map to which an optimisation from the pose leads.
+    pub fn refined(&self) -> Result<DAffine3> {
+        self.samples.refined(self.to, FINE_STEPS).map(|(map, _)| map)
     }
 
-    /// Returns the number of the result at which the volumes agree best.
-    fn best(&self, attempts: &[Registration]) -> usize {
-        let information: Vec<f64> = attempts.iter().map(|found| self.information(found)).collect();
-        (0..attempts.len()).max_by(|&a, &b| information[a].total_cmp(&information[b])).unwrap_or(0)
-    }
-
-    /// Keeps the first of several results, and that of the others at which the volumes agree best: a result may hold an
-    /// image.
-    pub fn keep_best(&self, attempts: &mut Vec<Registration>) {
-        if attempts.len() > 2 {
-            let others = attempts.split_off(1);
-            let best = self.best(&others);
-            attempts.extend(others.into_iter().nth(best));
-        }
-    }
-
-    fn samples(&self, to: &DAffine3, number: usize) -> Samples<'_> {
-        Samples::of(&self.pair.0, to, number).by_overlap()
-    }
-
-    /// Returns the optima to which rigid optimisations lead: from poses around `to`, in any orientation, and from `rivals`.
-    fn optima(&self, to: &DAffine3, rivals: &[DAffine3]) -> Result<Vec<Pose>> {
-        let samples = self.samples(to, SAMPLES);
-        let shifted = SHIFTS.into_iter().flat_map(|part| in_space().into_iter().map(move |axis| part * axis));
-        let shifted = shifted.map(|part| self.shifted(part, *to));
-        let known = iter::once(to).chain(rivals).copied();
-        let starts: Vec<_> = known.chain(shifted).chain(self.rotated(to)).collect();
-        starts.into_par_iter().map(|start| samples.optimised(start, STEPS)).collect()
-    }
-
-    /// Shifts a map by a fraction of the moving image's longest side.
-    fn shifted(&self, part: DVec3, to: DAffine3) -> DAffine3 {
-        DAffine3::from_translation(self.foregrounds.side() * part) * to
-    }
-
-    /// Of poses that are rotated about the centre of the common foreground in all directions, and shifted, returns those
-    /// that agree best.
-    fn rotated(&self, to: &DAffine3) -> Vec<DAffine3> {
-        let samples = self.samples(to, SCAN);
-        let middle = samples.middle;
-        let around = |turn| *to * DAffine3::from_mat3_translation(turn, middle - turn * middle);
-        let shifts = DVec3::AXES.into_iter().flat_map(|axis| [axis, -axis]).map(|axis| SHIFTS[0] * axis);
-        let shifts: Vec<_> = iter::once(DVec3::ZERO).chain(shifts).collect();
-        let turns = start::rotations(Dimension::Three).into_iter().map(around);
-        let poses: Vec<_> = turns.flat_map(|map| shifts.iter().map(move |shift| self.shifted(*shift, map))).collect();
-        let mut ranked: Vec<_> = poses.into_par_iter().map(|map| (map, samples.information(&map))).collect();
-        ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        ranked.into_iter().take(OPTIMISED).map(|(map, _)| map).collect()
-    }
-
-    /// Returns the information of the optimum next to `to` as a multiple of that of the best other optimum. If the other
-    /// has more than `to` itself, the information of `to` is compared instead.
-    fn lead(&self, to: &DAffine3, optima: &[Pose]) -> Result<f64> {
-        let samples = self.samples(to, SAMPLES);
-        let (own, most) = samples.optimised(*to, STEPS)?;
-        let is_other = |(map, _): &&Pose| self.foregrounds.distance(map, &own) > SAME * self.foregrounds.side();
-        let others =
-            optima.iter().filter(is_other).map(|(_, information)| *information).fold(LITTLE_ELSEWHERE, f64::max);
-        let here = samples.information(to);
-        Ok(if here > others { most } else { here } / others)
-    }
-}
-
-impl Case<'_> {
-    /// Registers two volumes from the best optimum of their structures, around the best of several results that failed.
-    /// Then returns the result at which they agree best. It passes if nothing speaks against it but that they agree as
-    /// well at other poses, and the optima show that they do not. Otherwise, what else speaks against the first result,
-    /// such as that it is mirrored, speaks against this one, too.
-    pub fn by_structures(
-        &self,
-        mut attempts: Vec<Registration>,
-        structures: &Structures,
-        options: &Options,
-    ) -> Result<Registration> {
-        let best = &attempts[structures.best(&attempts)];
-        let rivals: Vec<_> = attempts.iter().flat_map(|found| found.rivals.iter().copied()).collect();
-        let optima = structures.optima(&best.transform.to_affine(), &rivals)?;
-        attempts.extend(self.starting_at_best(&optima, structures, options)?);
-        let mut of_first = attempts[0].doubts.clone();
-        let mut found = attempts.swap_remove(structures.best(&attempts));
-        let lead = structures.lead(&found.transform.to_affine(), &optima)?;
-        if found.fails_at_most(&OF_POSE) && lead >= OPTIMUM_LEAD {
-            found.doubts.retain(|doubt| !OF_POSE.contains(&doubt.check));
-        } else {
-            of_first.retain(|doubt| doubt.grave && doubt.check != Check::Place && !fails_check(&found, doubt.check));
-            found.doubts.extend(of_first);
-            if found.trusted() {
-                found.doubts.push(other_optimum_doubt(lead));
+    /// Returns the optima to which rigid optimisations lead: from poses around, in any orientation, and from `rivals`.
+    pub fn found(&self, rivals: &[DAffine3]) -> Result<Vec<Pose>> {
+        let mut starts = [&[self.to], rivals].concat();
+        match Dimension::of(self.samples.grid) {
+            Dimension::Two => starts.extend(self.best([self.shifted(), self.rotated(2)].concat(), OPTIMISED)),
+            Dimension::Three => {
+                starts.extend(self.shifted());
+                starts.extend(self.best(self.rotated(3), OPTIMISED_IN_SPACE));
             }
         }
-        if let Some(place) = &mut found.place {
-            place.optima = Some(lead);
-        }
-        Ok(found)
+        starts.into_par_iter().map(|start| self.samples.optimised(start, STEPS)).collect()
     }
 
-    /// Registers two volumes from the best of several optima.
-    fn starting_at_best(
-        &self,
-        optima: &[Pose],
-        structures: &Structures,
-        options: &Options,
-    ) -> Result<Option<Registration>> {
-        let Some((from, _)) = optima.iter().max_by(|(_, a), (_, b)| a.total_cmp(b)) else { return Ok(None) };
-        let (from, _) = structures.samples(from, SAMPLES).refined(*from, FINE_STEPS)?;
-        let options = Options { init: Init::Transform(from), ..options.clone() };
-        let found = unless_fatal(self.run([self.read; 2], &options, Some(structures.foregrounds)))?;
-        Ok(found.map(|found| Registration { started: Started { from: "structures", ..found.started }, ..found }))
-    }
-}
-
-/// Returns a doubt about a result whose optimum has `lead` times the information of another one.
-fn other_optimum_doubt(lead: f64) -> Doubt {
-    let text = format!(
-        "the images match about as well at another position or rotation (ratio of mutual information here to there: local \
-         contrast in wide neighbourhoods {lead:.1})"
-    );
-    Doubt::grave(Check::Rival, text)
-}
-
-/// Returns the local contrast of an image, NaN in the background, in wide neighbourhoods, where `compared` is not NaN.
-fn structures(which: Setting, (image, _): &Ranged, (compared, _): &Ranged) -> Result<Ranged> {
-    let is_foreground: Vec<bool> = image.voxels.iter().map(|voxel| !voxel.is_nan()).collect();
-    let filled = image.with(|n| if is_foreground[n] { image.voxels[n] } else { 0.0 });
-    let wide = normalise::locally(&filled, &is_foreground, WIDER * neighbourhood(&image.geometry), which)?;
-    Ok((wide.only(|n| !compared.voxels[n].is_nan()), (-REACH, REACH)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::image::{IntensityRange, Prepared};
-    use crate::{Geometry, PixelType, Volume, random};
-    use std::f64::consts::TAU;
-
-    /// Returns the sum of twelve waves of 25 to 45 mm.
-    fn contents(seed: u64) -> impl Fn(DVec3) -> f64 {
-        let number = move |n: u64| random::uniform(seed, n);
-        let wave = move |n: u64| {
-            let direction = DVec3::new(number(5 * n), number(5 * n + 1), number(5 * n + 2)) - 0.5;
-            (direction.normalize() * TAU / (25.0 + 20.0 * number(5 * n + 3)), TAU * number(5 * n + 4))
-        };
-        let waves: Vec<_> = (0..12).map(wave).collect();
-        move |at| waves.iter().map(|(wave, phase)| libm::sin(wave.dot(at) + phase)).sum()
+    /// Returns shifted poses.
+    fn shifted(&self) -> Vec<DAffine3> {
+        let shift = |axis: DVec3| move |part: f64| self.by(part * axis, self.to);
+        directions(self.samples.grid, 0).into_iter().flat_map(|axis| SHIFTS.map(shift(axis))).collect()
     }
 
-    /// An ellipsoid, 3 mm, that shows these contents.
-    fn body(shows: impl Fn(DVec3) -> f64) -> Volume {
-        let geometry = Geometry::axis_aligned([64; 3], DVec3::splat(3.0), DVec3::splat(-94.5));
-        let to_mm = geometry.index_to_world();
-        let voxel = |n: usize| {
-            let at = to_mm.transform_point3(geometry.index_of(n).map(|i| i as f64).into());
-            let inside = (at / DVec3::new(70.0, 80.0, 60.0)).length() < 1.0;
-            if inside { (900.0 + 50.0 * shows(at)) as f32 } else { 0.0 }
-        };
-        Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 }
+    /// Returns poses that are rotated about the centre of the common foreground in all directions, and shifted along
+    /// some axes.
+    fn rotated(&self, axes: usize) -> Vec<DAffine3> {
+        let (middle, dimension) = (self.samples.middle, Dimension::of(self.samples.grid));
+        let around = |turn| self.to * DAffine3::from_mat3_translation(turn, middle - turn * middle);
+        let shifts = DVec3::AXES.into_iter().take(axes).flat_map(|axis| [axis, -axis]).map(|axis| SHIFTS[0] * axis);
+        let shifts: Vec<_> = iter::once(DVec3::ZERO).chain(shifts).collect();
+        let turned = rotations(dimension).into_iter().map(around);
+        turned.flat_map(|map| shifts.iter().map(move |shift| self.by(*shift, map))).collect()
     }
 
-    /// Passes the structures of two bodies to `check`.
-    fn with_structures(moving: impl Fn(DVec3) -> f64, check: impl Fn(&Structures)) {
-        let images = [body(contents(1)), body(moving)];
-        let prepared = images.each_ref().map(|image| Prepared::new(image, None, IntensityRange::default()));
-        let foregrounds = Foregrounds::of(prepared.each_ref(), [&[], &[]]).unwrap().unwrap();
-        check(&Structures::of(&foregrounds).unwrap().unwrap());
+    /// Shifts a map by a fraction of the side.
+    fn by(&self, part: DVec3, to: DAffine3) -> DAffine3 {
+        DAffine3::from_translation(self.side * part) * to
     }
 
-    #[test]
-    fn another_person_has_one_optimum_and_other_contents_have_many() {
-        let shows = contents(1);
-        let bend = |at: DVec3| 5.0 * DVec3::new(0.05 * at.y, 0.06 * at.z, 0.045 * at.x).map(libm::sin);
-        with_structures(
-            |at| -shows(at + bend(at)),
-            |structures| {
-                assert!(structures.confirm(&DAffine3::IDENTITY, &[]).unwrap());
-                assert!(!structures.confirm(&DAffine3::from_translation(DVec3::new(30.0, 20.0, 0.0)), &[]).unwrap());
-            },
-        );
-        with_structures(contents(2), |structures| {
-            let optima = structures.optima(&DAffine3::IDENTITY, &[]).unwrap();
-            let (best, _) = optima.iter().max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap();
-            assert!(!structures.confirm(best, &[]).unwrap());
-        });
+    /// Returns the poses at which the images agree best.
+    fn best(&self, poses: Vec<DAffine3>, number: usize) -> Vec<DAffine3> {
+        let samples = Samples::of(&self.pair.0, &self.to, SCAN).by_overlap();
+        let mut ranked: Vec<_> = poses.into_par_iter().map(|map| (map, samples.information(&map))).collect();
+        ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        ranked.into_iter().take(number).map(|(map, _)| map).collect()
+    }
+
+    /// Returns the information of the optimum next to the pose as a multiple of that of the best other one of `optima`.
+    /// If the other has more than the pose itself, the information of the pose is compared instead.
+    pub fn lead(&self, optima: &[Pose]) -> Result<f64> {
+        let (own, most) = self.samples.optimised(self.to, STEPS)?;
+        let is_other = |(map, _): &&Pose| self.samples.distance(map, &own) > SAME * self.side;
+        let others =
+            optima.iter().filter(is_other).map(|(_, information)| *information).fold(LITTLE_ELSEWHERE, f64::max);
+        let here = self.information();
+        Ok(if here > others { most } else { here } / others)
     }
 }

@@ -1,7 +1,7 @@
 //! Finds the poses at which parts of two volumes agree best, each by itself.
 
+use super::poses::is_clearly_more;
 use super::samples::Samples;
-use super::trust::is_clearly_more;
 use crate::Result;
 use glam::DAffine3;
 use rayon::prelude::*;

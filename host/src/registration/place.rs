@@ -7,7 +7,8 @@
 
 use super::binned::Ranged;
 use super::mirror::mirrored;
-use super::poses::{CONTRAST_LEAD, Pair, PoseInformation, shifts};
+use super::optima::Optima;
+use super::poses::{CONTRAST_LEAD, LITTLE_INFORMATION, Pair, PoseInformation, shifts};
 use super::samples::{BY_CONTRASTS, SAMPLES, Samples, foreground_voxels};
 use crate::error::Setting;
 use crate::image::Prepared;
@@ -46,9 +47,13 @@ pub struct Place {
     pub intensities: f64,
     /// The mutual information of local contrast where the images were placed, nats beyond chance.
     pub information: f64,
-    /// Of local contrast in neighbourhoods twice as wide, at the optimum next to the result, to the best other optimum
-    /// around. Only affine registrations of volumes have it that no other measure confirms.
+    /// At the optimum next to the result, to the best other optimum around. 2-D images have it, of intensities or of wide
+    /// local contrast, unless local contrast confirms the result with enough information; affine registrations of volumes, of local contrast in
+    /// neighbourhoods twice as wide, if no other measure does.
     pub optima: Option<f64>,
+    /// The information of local contrast at the optimum next to the result, as a multiple of that at the result. 2-D
+    /// images have it along with `optima`.
+    pub nearby: Option<f64>,
     /// The factor by which mirroring the moving image increases the mutual information of local contrast; `None` unless
     /// it is 1.5 or more and local contrast then agrees better than at poses around.
     pub mirrored: Option<f64>,
@@ -56,8 +61,15 @@ pub struct Place {
 
 impl Place {
     /// The value for images whose foregrounds do not overlap.
-    pub(crate) const NOWHERE: Self =
-        Self { contrast: 0.0, wide_contrast: None, intensities: 0.0, information: 0.0, optima: None, mirrored: None };
+    pub(crate) const NOWHERE: Self = Self {
+        contrast: 0.0,
+        wide_contrast: None,
+        intensities: 0.0,
+        information: 0.0,
+        optima: None,
+        nearby: None,
+        mirrored: None,
+    };
 
     /// Compares two images at a map of fixed points to moving points, LPS mm. Returns `None` if too little of them is
     /// foreground.
@@ -65,7 +77,7 @@ impl Place {
     /// # Errors
     /// [`Error::Stopped`]
     pub fn of(images: &[Prepared; 2], to: &DAffine3) -> Result<Option<Self>> {
-        Foregrounds::of(images.each_ref(), [&[], &[]])?.map(|foregrounds| foregrounds.place(to)).transpose()
+        Foregrounds::of(images.each_ref(), [&[], &[]])?.map(|foregrounds| foregrounds.place(to, &[], false)).transpose()
     }
 }
 
@@ -102,11 +114,13 @@ impl Foregrounds {
         }))
     }
 
-    /// Compares the images at a map of fixed points to moving points, LPS mm, with the poses around.
+    /// Compares the images at a map of fixed points to moving points, LPS mm, with the poses around. Unless local contrast
+    /// confirms the result, or does not lead although it `decides`, 2-D images are also compared with the optima around,
+    /// of which some may be next to `rivals`.
     ///
     /// # Errors
     /// [`Error::Stopped`]
-    pub fn place(&self, to: &DAffine3) -> Result<Place> {
+    pub fn place(&self, to: &DAffine3, rivals: &[DAffine3], contrast_decides: bool) -> Result<Place> {
         let pose_information = |pair: &Pair| pair.pose_information(to, self.side);
         let wide = || self.wide_contrast.as_ref().map(pose_information);
         let others = || rayon::join(wide, || pose_information(self.intensities()));
@@ -116,12 +130,16 @@ impl Foregrounds {
         if wide.is_none() && contrast.lead() < CONTRAST_LEAD {
             intensities = self.intensities().also_rotated(intensities, to);
         }
+        let settled =
+            if contrast.lead() < CONTRAST_LEAD { contrast_decides } else { contrast.here >= LITTLE_INFORMATION };
+        let optimum = if settled { None } else { self.optimum_in_plane(to, rivals)? };
         Ok(Place {
             contrast: contrast.lead(),
             wide_contrast: wide.as_ref().map(PoseInformation::lead),
             intensities: intensities.lead(),
             information: contrast.here,
-            optima: None,
+            optima: optimum.map(|(lead, _)| lead),
+            nearby: optimum.map(|(_, nearby)| nearby),
             mirrored: mirrored?,
         })
     }
@@ -234,6 +252,18 @@ impl Foregrounds {
         let grid = &self.image().geometry;
         let to_world = grid.index_to_world();
         self.voxels().map(move |n| to_world.transform_point3(grid.index_of(n).map(|i| i as f64).into()))
+    }
+
+    /// Returns [`Place::optima`] and [`Place::nearby`] of 2-D images at `to`.
+    fn optimum_in_plane(&self, to: &DAffine3, rivals: &[DAffine3]) -> Result<Option<(f64, f64)>> {
+        let Some(wide) = &self.wide_contrast else { return Ok(None) };
+        let lead = |pair: &Pair| {
+            let around = Optima::of_foreground(to, pair);
+            around.lead(&around.found(rivals)?)
+        };
+        let (wide, intensities) = rayon::join(|| lead(wide), || lead(&self.foreground));
+        let (_, nearby) = self.best_contrast_near(to)?;
+        Ok(Some((wide?.max(intensities?), nearby)))
     }
 
     fn mirrored_factor(&self, to: &DAffine3) -> Result<Option<f64>> {

@@ -23,6 +23,10 @@ const TURNS_IN_SPACE: u32 = 4;
 
 /// Local contrast agrees if its mutual information is this many times that of the best pose around.
 pub const CONTRAST_LEAD: f64 = 3.5;
+/// A pose stands if its optimum agrees this many times better than any other one around.
+pub const OPTIMUM_LEAD: f64 = 1.5;
+/// A second pose with more than this fraction of what the best one has is as good as the best one.
+pub const AS_GOOD: f64 = 0.9;
 /// Mutual information that counts as none, nats beyond chance.
 pub const LITTLE_INFORMATION: f64 = 0.04;
 /// The least mutual information of volumes around, nats: local contrast leads only if it has [`LITTLE_INFORMATION`]. An
@@ -32,6 +36,11 @@ pub const LITTLE_AROUND: f64 = LITTLE_INFORMATION / CONTRAST_LEAD;
 /// The most mutual information around that ratios are formed with, nats. Smooth images without noise share so much
 /// several voxels away that hardly any ratio is left, although they share far more where they belong.
 const MUCH_AROUND: f64 = 1.0;
+
+/// Returns whether the mutual information at one pose makes it better than another, which has the information `than`.
+pub fn is_clearly_more(information: f64, than: f64) -> bool {
+    information * AS_GOOD > than
+}
 
 /// The fixed and the moving image.
 pub struct Pair(pub [Ranged; 2]);
@@ -144,20 +153,22 @@ fn permuted(DMat3 { x_axis, y_axis, z_axis }: DMat3) -> [DMat3; 3] {
 /// Returns the shifts of the poses around as fractions of the longest side. In 2-D, directions of one length lie
 /// halfway between those of the one before; in 3-D they are the axes and diagonals of a cube.
 fn around(grid: &Geometry) -> Vec<DVec3> {
-    let turn = |n: usize, ring: usize| TAU * (n as f64 + 0.5 * ring as f64) / DIRECTIONS as f64;
-    let in_plane = |n: usize, ring: usize| {
-        let (sin, cos) = libm::sincos(turn(n, ring));
+    let ring = |(ring, part): (usize, &f64)| directions(grid, ring).into_iter().map(|v| v * *part).collect::<Vec<_>>();
+    SHIFTS.iter().enumerate().flat_map(ring).collect()
+}
+
+/// Returns unit vectors in all directions. In 2-D, those of a ring lie halfway between those of the one before.
+pub fn directions(grid: &Geometry, ring: usize) -> Vec<DVec3> {
+    let turn = |n: usize| TAU * (n as f64 + 0.5 * ring as f64) / DIRECTIONS as f64;
+    let in_plane = |n: usize| {
+        let (sin, cos) = libm::sincos(turn(n));
         DVec3::new(cos, sin, 0.0)
     };
-    let directions = |ring: usize| match grid.is_flat() {
-        true => (0..DIRECTIONS).map(|n| in_plane(n, ring)).collect(),
-        false => in_space(),
-    };
-    SHIFTS.iter().enumerate().flat_map(|(ring, part)| directions(ring).into_iter().map(move |v| v * *part)).collect()
+    if grid.is_flat() { (0..DIRECTIONS).map(in_plane).collect() } else { in_space() }
 }
 
 /// Returns unit vectors along the axes and the diagonals of a cube.
-pub fn in_space() -> Vec<DVec3> {
+fn in_space() -> Vec<DVec3> {
     let steps = [-1.0, 0.0, 1.0];
     let all = steps.into_iter().flat_map(|z| steps.into_iter().flat_map(move |y| steps.map(|x| DVec3::new(x, y, z))));
     all.filter(|v| matches!(v.length_squared(), 1.0 | 3.0)).map(DVec3::normalize).collect()

@@ -2,8 +2,8 @@
 //! level.
 
 use super::objective::LevelMetric;
+use super::poses::is_clearly_more;
 use super::start::Start;
-use super::trust::is_clearly_more;
 use crate::error::message;
 use crate::metric::MetricValue;
 use crate::optimizer::{Batch, Optimizer, OptimizerKind, Problem, Quadratic, Stopped};

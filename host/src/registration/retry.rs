@@ -2,7 +2,7 @@
 
 use super::levels::after_search;
 use super::place::{Foregrounds, Place};
-use super::trust::is_clearly_more;
+use super::poses::is_clearly_more;
 use super::{Case, Elsewhere, Init, Options, Part, Registration, lead};
 use crate::doubt::Check;
 use crate::image::Prepared;
@@ -148,7 +148,8 @@ impl Case<'_> {
         let [fixed, moving] = pair;
         let local_contrast = [fixed.prepared(&self.read[0].intensities), moving.prepared(&self.read[1].intensities)];
         let options = Options { init, levels: Some(levels), ..options.clone() };
-        let mut found = self.run([&local_contrast; 2], &options, foregrounds)?;
+        let case = Self { contrast_decides: true, ..*self };
+        let mut found = case.run([&local_contrast; 2], &options, foregrounds)?;
         found.started.from = "contrast";
         Ok(found)
     }

@@ -71,19 +71,21 @@ impl<'a> Run<'a> {
             Linear::new(self.options.dof, self.dimension, self.case.fixed.geometry.centre(), &best.transform);
         let map = transform.to_affine();
         ask_observer(self.case.observer)?;
-        let place = || foregrounds.map(|foregrounds| foregrounds.place(&map)).transpose();
+        let rivals: Vec<_> = race.rivals.iter().filter(|rival| rival.counts()).collect();
+        let other_poses: Vec<_> = rivals.iter().map(|rival| rival.to).collect();
+        let place = |foregrounds: &Foregrounds| foregrounds.place(&map, &other_poses, self.case.contrast_decides);
+        let place = || foregrounds.map(place).transpose();
         let places = || rayon::join(place, || elsewhere(self.case.read.each_ref(), &map));
         let (seen, (place, elsewhere)) = rayon::join(|| self.compare_and_resample(&map), places);
         let ((compared, moved), place, elsewhere) = (seen?, place?, elsewhere?);
         let metric = &self.options.metric;
         let values = [0, 1].map(|n| metric.of(&compared.values[n]).unwrap_or(self.values[n]));
-        let beaten = |rival: &Rival| {
+        let beaten = |rival: &&Rival| {
             foregrounds
                 .zip(place)
                 .is_some_and(|(foregrounds, place)| lead::foreground_decides(foregrounds, place, &map, &rival.to))
         };
-        let rivals = || race.rivals.iter().filter(|rival| rival.counts());
-        let rival = rivals().find(|rival| !beaten(rival)).copied();
+        let rival = rivals.into_iter().find(|rival| !beaten(rival)).copied();
         let mut doubts = self.doubts(&compared, values, &map, rival, (place, elsewhere));
         let passes = !doubts.iter().any(|doubt| doubt.grave);
         let needs_more = passes && place.is_some_and(|place| !lead::both_confirm(place));
@@ -100,7 +102,7 @@ impl<'a> Run<'a> {
             place,
             elsewhere,
             better_affine,
-            rivals: rivals().map(|rival| rival.to).collect(),
+            rivals: other_poses,
             transform,
             intensities: self.case.read.each_ref().map(|image| image.intensities),
             start: compared.values[0],

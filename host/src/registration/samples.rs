@@ -91,6 +91,21 @@ impl<'a> Samples<'a> {
         points.filter(|point| !point.is_nan())
     }
 
+    /// Returns the root mean square distance between where two maps take the samples, mm.
+    pub fn distance(&self, a: &DAffine3, b: &DAffine3) -> f64 {
+        self.root_mean_square(|point| a.transform_point3(point).distance_squared(b.transform_point3(point)))
+    }
+
+    /// Returns the diameter of the disc over which the samples would be spread as far from [`Samples::middle`], mm.
+    pub fn side(&self) -> f64 {
+        8.0_f64.sqrt() * self.root_mean_square(|point| point.distance_squared(self.middle))
+    }
+
+    fn root_mean_square(&self, squared: impl Fn(DVec3) -> f64) -> f64 {
+        let (sum, count) = self.points().fold((0.0, 0), |(sum, count), point| (sum + squared(point), count + 1));
+        (sum / f64::from(count.max(1))).sqrt()
+    }
+
     /// Returns the moving image's bins at the points to which `map` takes those of the samples, or other points.
     fn moving_bins(&self, at: &[Vec<f64>; 3], map: &DAffine3) -> Vec<u8> {
         let (moving, range) = self.moving;

@@ -60,7 +60,7 @@ fn foregrounds_that_do_not_meet_have_no_information() {
     let prepared = || Prepared::new(&image, None, IntensityRange::Full);
     let foregrounds = Foregrounds::of([&prepared(), &prepared()], [&[], &[]]).unwrap().unwrap();
     let away = DAffine3::from_translation(DVec3::splat(500.0));
-    assert_eq!(foregrounds.place(&away).unwrap(), Place::NOWHERE);
+    assert_eq!(foregrounds.place(&away, &[], false).unwrap(), Place::NOWHERE);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_rival_where_nothing_agrees_takes_nothing_away() {
     let image = blobs(grid);
     let prepared = || Prepared::new(&image, None, IntensityRange::Full);
     let foregrounds = Foregrounds::of([&prepared(), &prepared()], [&[], &[]]).unwrap().unwrap();
-    let place = foregrounds.place(&DAffine3::IDENTITY).unwrap();
+    let place = foregrounds.place(&DAffine3::IDENTITY, &[], false).unwrap();
     for by in [500.0, 60.0] {
         let rival = DAffine3::from_translation(DVec3::splat(by));
         assert_eq!(foregrounds.including_rival(place, &DAffine3::IDENTITY, &rival), place);

@@ -4,7 +4,7 @@ use super::elsewhere::Elsewhere;
 use super::from_result::FromResult;
 use super::lead::contrast_confirms;
 use super::place::Place;
-use super::poses::LITTLE_INFORMATION;
+use super::poses::{AS_GOOD, LITTLE_INFORMATION};
 use super::race::Rival;
 use crate::doubt::{Check, Doubt};
 use crate::metric::Evaluation;
@@ -20,17 +20,9 @@ const LARGE_ROTATION: f64 = 75.0;
 /// A change of volume by more than the first factor is unusual; by more than the second, it is not anatomical.
 const UNUSUAL_VOLUME: f64 = 1.6;
 const IMPOSSIBLE_VOLUME: f64 = 4.0;
-/// A second pose with more than this fraction of the winner's lead is as good as the winner.
-const AS_GOOD: f64 = 0.9;
-
 /// The mutual information at the position of a small image must be this many times that at the best other position in a
 /// large one.
 const ELSEWHERE_LEAD: f64 = 1.5;
-
-/// Returns whether the mutual information at one pose makes it better than another, which has the information `than`.
-pub fn is_clearly_more(information: f64, than: f64) -> bool {
-    information * AS_GOOD > than
-}
 
 /// What the checks need to know.
 pub struct Evidence<'a> {
