@@ -114,9 +114,9 @@ impl Foregrounds {
         }))
     }
 
-    /// Compares the images at a map of fixed points to moving points, LPS mm, with the poses around. Unless local contrast
-    /// confirms the result, or does not lead although it `decides`, 2-D images are also compared with the optima around,
-    /// of which some may be next to `rivals`.
+    /// Compares the images at a map of fixed points to moving points, LPS mm, with the poses around. 2-D images are also
+    /// compared with the optima around, of which some may be next to `rivals`, unless local contrast confirms the result.
+    /// If `contrast_decides`, only results count at which local contrast leads: others are not compared with optima.
     ///
     /// # Errors
     /// [`Error::Stopped`]
