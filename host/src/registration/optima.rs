@@ -14,7 +14,7 @@ use std::iter;
 /// How far poses to start from are shifted, as fractions of the side. Rotated ones are also shifted by the first of
 /// these along the axes.
 const SHIFTS: [f64; 3] = [0.12, 0.2, 0.3];
-/// Samples by which rotated poses are compared, and how many of these poses are optimised: in 2-D, and in 3-D.
+/// Samples by which poses are compared, and how many of these poses are optimised: in 2-D, and in 3-D.
 const SCAN: usize = 1000;
 const OPTIMISED: usize = 16;
 const OPTIMISED_IN_SPACE: usize = 32;
@@ -44,7 +44,7 @@ impl<'a> Optima<'a> {
         Self { to: *to, pair, samples: Samples::of(&pair.0, to, SAMPLES).by_overlap(), side }
     }
 
-    /// Does the same for images of which only the common foreground counts.
+    /// Does the same for images that are as large as the fixed image's foreground.
     pub fn of_foreground(to: &DAffine3, pair: &'a Pair) -> Self {
         let around = Self::around(to, pair, 0.0);
         Self { side: around.samples.side(), ..around }

@@ -20,6 +20,7 @@ const LARGE_ROTATION: f64 = 75.0;
 /// A change of volume by more than the first factor is unusual; by more than the second, it is not anatomical.
 const UNUSUAL_VOLUME: f64 = 1.6;
 const IMPOSSIBLE_VOLUME: f64 = 4.0;
+
 /// The mutual information at the position of a small image must be this many times that at the best other position in a
 /// large one.
 const ELSEWHERE_LEAD: f64 = 1.5;
