@@ -3,6 +3,7 @@
 
 mod boxes;
 mod bytes;
+mod frames;
 mod masks;
 mod metric;
 mod noise;
@@ -36,6 +37,7 @@ pub fn tests() -> Vec<Trial> {
         sampling::tests(),
         boxes::tests(),
         bytes::tests(),
+        frames::tests(),
         trust::tests(),
         metric::tests(),
         noise::tests(),

@@ -226,7 +226,7 @@ pub fn summary<K: Kind>(pair: &Pair, outputs: &Outputs, found: &K, report: &Repo
     let device = format!("{} ({})", report.head.backend, report.head.device);
     let used = &report.head.intensities;
     let intensities = [("fixed range", &used.fixed), ("moving range", &used.moving)];
-    let reduced = intensities.into_iter().filter(|(_, of)| of.below + of.above + of.missing > 0);
+    let reduced = intensities.into_iter().filter(|(_, of)| of.below + of.above + of.missing + of.framed > 0);
     let reduced = reduced.map(|(label, of)| (label, report::intensities(of)));
     let lines = found.summary(&report.facts).into_iter().chain(reduced);
     let lines = lines.chain([("computed on", device), ("files", files)]);

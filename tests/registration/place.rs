@@ -230,11 +230,20 @@ fn a_retina_is_found_by_its_contrast() {
     assert!(found.trusted() && mean < 5.0, "{mean:.2} px, {:?}, {:?}", found.place, found.doubts);
 }
 
-/// Registers a pair, and returns the mean error of its landmarks in pixels, too.
 fn registered(pair: &str, dof: Kind, channel: Channel) -> (Registration, f64) {
+    registered_after(pair, dof, channel, |picture| picture)
+}
+
+/// Registers a pair after `change`, and returns the mean error of its landmarks in pixels, too.
+pub fn registered_after(
+    pair: &str,
+    dof: Kind,
+    channel: Channel,
+    change: impl Fn(Volume) -> Volume,
+) -> (Registration, f64) {
     let path = |of: &str| data_dir().unwrap().join(format!("real/retina_multimodal/{pair}_{of}"));
     let options = ReadOptions { channel, ..ReadOptions::default() };
-    let read = |name| io::read_with(&path(name), &options).unwrap().volume;
+    let read = |name| change(io::read_with(&path(name), &options).unwrap().volume);
     let [fixed, moving] = ["fixed.png", "moving.png"].map(read);
     let found = register(&fixed, &moving, &Options { dof, ..Options::default() });
     let text = std::fs::read_to_string(path("landmarks.csv")).unwrap();

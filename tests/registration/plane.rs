@@ -69,7 +69,7 @@ fn slices_that_were_moved() {
 }
 
 /// Returns a picture of blobs of many sizes, with noise. `map` takes its pixels to the scene.
-fn scene(size: [usize; 2], map: DAffine3, contrast: f64, seed: u64) -> Volume {
+pub fn scene(size: [usize; 2], map: DAffine3, contrast: f64, seed: u64) -> Volume {
     let mut uniform = random(3);
     let mut blob = || [330.0, 240.0, 1.0].map(|range| range * f64::from(uniform()));
     let blobs: Vec<[f64; 3]> = (0..250).map(|_| blob()).collect();
@@ -95,7 +95,8 @@ fn scenes_are_registered(dof: Kind, [fixed, moving]: [([usize; 2], DAffine3); 2]
     assert!(apart < 1.0 && found.trusted(), "{dof:?}: {apart:.3} px, {:?}", found.doubts);
 }
 
-fn placed(x: f64, y: f64, turn: f64, scale: f64) -> DAffine3 {
+/// The map of pixels to the scene: magnified, turned by `turn` radians and shifted.
+pub fn placed(x: f64, y: f64, turn: f64, scale: f64) -> DAffine3 {
     DAffine3::from_translation(DVec3::new(x, y, 0.0))
         * DAffine3::from_rotation_z(turn)
         * DAffine3::from_scale(DVec3::new(scale, scale, 1.0))

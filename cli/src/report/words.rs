@@ -10,13 +10,14 @@ pub fn intensities(of: &Intensities) -> String {
     format!("{} to {}, {}", of.range.0, of.range.1, left_out(of))
 }
 
-/// Describes the voxels of an image that lie outside its intensity range, or have no data.
+/// Describes the voxels of an image that lie outside its intensity range, have no data or belong to a frame.
 pub fn left_out(of: &Intensities) -> String {
     let clamped = of.below + of.above;
     let part = 100.0 * of.clamped_fraction();
     let clamped = (clamped > 0).then(|| format!("{clamped} voxels outside ({part:.2} %), clamped to the range"));
     let missing = (of.missing > 0).then(|| format!("{} voxels without data (NaN)", of.missing));
-    let all: Vec<_> = clamped.into_iter().chain(missing).collect();
+    let framed = (of.framed > 0).then(|| format!("{} pixels in a uniform frame", of.framed));
+    let all: Vec<_> = clamped.into_iter().chain(missing).chain(framed).collect();
     if all.is_empty() { "no voxel outside".to_owned() } else { all.join("; ") }
 }
 

@@ -1,12 +1,8 @@
 //! Crops the fixed images to what a flow has to cover: in the background around a skull-stripped brain, or beyond the
 //! mask of an organ, there is no force.
 
-use crate::Volume;
 use crate::image::{Geometry, Prepared};
-use crate::threads::made_by_piece;
-use glam::DVec3;
 use rayon::prelude::*;
-use std::borrow::Cow;
 
 /// How far a flow extends beyond the content of the fixed images, voxels of the coarsest level. This margin is covered
 /// because the background there still exerts a force against the content of the moving images.
@@ -24,12 +20,9 @@ pub fn without_background<'a>(channels: &'a [[Prepared<'a>; 2]], coarsest_mm: f6
     if extent == [[0; 3], grid.size.map(|n| n - 1)] {
         return None;
     }
-    let part = |image: &'a Prepared| Prepared {
-        image: Cow::Owned(part(&image.image, extent)),
-        mask: image.mask().map(|mask| Cow::Owned(part(mask, extent))),
-        intensities: image.intensities,
-    };
-    Some(channels.iter().map(|[fixed, moving]| [part(fixed), moving.borrowed()]).collect())
+    let [first, last] = extent;
+    let part = [0, 1, 2].map(|axis: usize| first[axis]..last[axis] + 1);
+    Some(channels.iter().map(|[fixed, moving]| [fixed.cropped(&part), moving.borrowed()]).collect())
 }
 
 /// Returns the box around an image's content: voxels within its mask whose value differs from that of the background,
@@ -60,15 +53,4 @@ fn widened([first, last]: Extent, grid: &Geometry, mm: f64) -> Extent {
         [0, 1, 2].map(|axis: usize| first[axis].saturating_sub(margin[axis])),
         [0, 1, 2].map(|axis: usize| last[axis].saturating_add(margin[axis]).min(grid.size[axis] - 1)),
     ]
-}
-
-fn part(volume: &Volume, [first, last]: Extent) -> Volume {
-    let [width, height, _] = volume.geometry.size;
-    let size = [0, 1, 2].map(|axis: usize| last[axis] - first[axis] + 1);
-    let origin = volume.geometry.index_to_world().transform_point3(DVec3::from_array(first.map(|n| n as f64)));
-    let voxels = made_by_piece(size.iter().product(), size[0], |number, row| {
-        let (y, z) = (first[1] + number % size[1], first[2] + number / size[1]);
-        row.copy_from_slice(&volume.voxels[(y + height * z) * width + first[0]..][..size[0]]);
-    });
-    Volume { geometry: Geometry { size, origin, ..volume.geometry }, voxels, pixel: volume.pixel }
 }

@@ -66,7 +66,7 @@ pub(crate) fn deform(
     // Images that cannot be deformed are refused before the linear registration, not after it.
     let prepared = options.prepare(fixed, moving)?;
     let images = &prepared[0];
-    metric::check::note_missing_voxels(images, observer);
+    metric::check::note_left_out(images, observer);
     let start = || options.start.find(images, options.symmetric, chosen, observer);
     let spacings = || options.levels.clone().unwrap_or_else(|| levels::automatic(&fixed.geometry));
     // In symmetric mode the levels depend on the start, and their grid is the box that both images share: see `middle`.

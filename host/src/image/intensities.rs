@@ -34,6 +34,8 @@ pub struct Intensities {
     pub above: u64,
     /// The number of voxels without data, which are NaN.
     pub missing: u64,
+    /// The number of pixels in the uniform frame around a 2-D image, which are left out.
+    pub framed: u64,
     /// The number of all voxels.
     pub voxels: u64,
 }
@@ -64,7 +66,7 @@ impl Intensities {
 
     /// The fraction of the voxels with data that is outside the range, 0 to 1.
     pub fn clamped_fraction(&self) -> f64 {
-        (self.below + self.above) as f64 / (self.voxels - self.missing).max(1) as f64
+        (self.below + self.above) as f64 / (self.voxels - self.missing - self.framed).max(1) as f64
     }
 }
 
@@ -106,7 +108,7 @@ impl Counts {
 
     fn used(self, range: Range) -> Intensities {
         let Self { full, below, above, missing, voxels, .. } = self;
-        Intensities { range, full, below, above, missing, voxels }
+        Intensities { range, full, below, above, missing, framed: 0, voxels }
     }
 
     fn snapped(self) -> Intensities {

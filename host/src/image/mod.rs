@@ -3,6 +3,7 @@
 mod cubic;
 mod filled;
 mod filter;
+mod frame;
 mod geometry;
 mod intensities;
 mod outliers;
@@ -17,6 +18,7 @@ mod words;
 
 pub use cubic::CubicImage;
 pub(crate) use filled::filled;
+pub(crate) use frame::extent;
 pub(crate) use geometry::voxel;
 pub use geometry::{Geometry, voxel_map};
 pub use intensities::{Intensities, IntensityRange};

@@ -30,7 +30,7 @@ const ALIKE: f64 = 0.5;
 
 /// The index of sample `n` among `voxels` voxels. Samples are the same on every machine, and scattered, so that they
 /// cannot coincide with a pattern in the image.
-fn scattered(n: usize, voxels: usize) -> usize {
+pub fn scattered(n: usize, voxels: usize) -> usize {
     ((u128::from(mix(n as u64)) * voxels as u128) >> 64) as usize
 }
 

@@ -1,7 +1,10 @@
 //! Volumes: voxels with their grid.
 
 use super::Geometry;
+use crate::threads::made_by_piece;
+use glam::DVec3;
 use rayon::prelude::*;
+use std::ops;
 
 /// The type of a voxel in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -44,6 +47,9 @@ impl PixelType {
 /// The smallest and the largest intensity.
 pub type Range = (f32, f32);
 
+/// A box of voxels: columns, rows and slices.
+pub(crate) type Part = [ops::Range<usize>; 3];
+
 /// A three-dimensional scalar image, or a two-dimensional one.
 ///
 /// A 2-D image has one voxel along k, which is the z axis: its spacing along k is 1, its origin has z = 0, and its direction
@@ -69,6 +75,20 @@ impl Volume {
     /// Makes a volume with NaN in all voxels for whose number `keep` is false.
     pub(crate) fn only(&self, keep: impl Fn(usize) -> bool + Send + Sync) -> Self {
         self.with(|n| if keep(n) { self.voxels[n] } else { f32::NAN })
+    }
+
+    /// Returns the part of a volume that a box holds.
+    pub(crate) fn cropped(&self, part: &Part) -> Self {
+        let [width, height, _] = self.geometry.size;
+        let first = DVec3::from_array(part.each_ref().map(|axis| axis.start as f64));
+        let origin = self.geometry.index_to_world().transform_point3(first);
+        let [columns, rows, slices] = part;
+        let geometry = Geometry { size: part.each_ref().map(ops::Range::len), origin, ..self.geometry };
+        let voxels = made_by_piece(geometry.voxels(), columns.len(), |number, row| {
+            let (y, z) = (rows.start + number % rows.len(), slices.start + number / rows.len());
+            row.copy_from_slice(&self.voxels[(y + height * z) * width..][columns.clone()]);
+        });
+        Self { geometry, voxels, pixel: self.pixel }
     }
 
     /// Whether there are voxels without data, which are NaN.

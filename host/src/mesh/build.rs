@@ -3,7 +3,7 @@
 use super::samples;
 use crate::error::{Setting, message};
 use crate::metric::{check, sampling};
-use crate::plane::local_contrast::foreground_mask;
+use crate::plane::foreground::foreground_mask;
 use crate::transform::Mesh;
 use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DVec2, DVec3};

@@ -16,6 +16,7 @@ use crate::error::{Setting, message};
 use crate::image::Prepared;
 use crate::metric;
 use crate::observer::ask_observer;
+use crate::plane::foreground::masked_to_foreground;
 use crate::plane::local_contrast;
 use crate::registration::{self, Init, LinearStart};
 use crate::transform::Mesh;
@@ -49,8 +50,13 @@ pub(crate) fn mesh(
     }
     let ranges = [options.fixed_range, options.moving_range];
     let images = metric::check::images([fixed, moving], [options.fixed_mask.as_ref(), None], ranges)?;
-    metric::check::note_missing_voxels(&images, observer);
-    let build = |start: &DAffine3| Mesh::build(&images[0].image, start, options.spacing, images[0].mask());
+    let images = images.map(Prepared::without_frame);
+    metric::check::note_left_out(&images, observer);
+    let fixed_mask = match options.fixed_mask {
+        Some(_) => images[0].borrowed().mask,
+        None => masked_to_foreground(&images[0]).mask,
+    };
+    let build = |start: &DAffine3| Mesh::build(&images[0].image, start, options.spacing, fixed_mask.as_deref());
     // Checks that the mesh can be built before the affine registration is run.
     build(&DAffine3::IDENTITY)?;
     let (linear, mut doubts) = find_start(&images, options, backend, observer)?;

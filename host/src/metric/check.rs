@@ -104,13 +104,17 @@ fn shape(which: Setting, volume: &Volume) -> Result<()> {
     Ok(())
 }
 
-/// Notifies an observer of voxels without data.
-pub fn note_missing_voxels(images: &[Prepared; 2], observer: &dyn Observer) {
+/// Notifies an observer of voxels without data, and of frames.
+pub fn note_left_out(images: &[Prepared; 2], observer: &dyn Observer) {
     for (name, image) in ["fixed", "moving"].into_iter().zip(images) {
-        let Intensities { missing, voxels, .. } = image.intensities;
+        let Intensities { missing, framed, voxels, .. } = image.intensities;
         if missing > 0 {
             observer
                 .note(&format!("{missing} of the {name} image's {voxels} voxels are NaN, no data: they are left out"));
+        }
+        if framed > 0 {
+            let part = 100.0 * framed as f64 / voxels as f64;
+            observer.note(&format!("the {name} image has a uniform frame, {part:.1} % of its pixels: it is left out"));
         }
     }
 }

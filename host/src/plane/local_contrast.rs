@@ -1,8 +1,9 @@
-//! The local contrast of a picture or volume, and its foreground.
+//! The local contrast of a picture or volume.
 
+use super::foreground::foreground_mask;
 use super::normalise::{self, REACH};
 use crate::error::Setting;
-use crate::image::{Intensities, Prepared, pyramid};
+use crate::image::{Intensities, Prepared, extent, pyramid};
 use crate::{Geometry, Result, Volume};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -12,12 +13,8 @@ use std::borrow::Cow;
 const NEIGHBOURHOOD: f64 = 0.02;
 /// The most pixels along the longer side of pictures that are registered by local contrast.
 const SIDE: f64 = 1000.0;
-/// The background is darker than this fraction of the way from the darkest pixel to the white level.
-const DARK: f32 = 0.05;
-/// The fraction of pixels that are brighter than the white level, such as glare.
-const GLARE: f64 = 0.01;
-
 /// The local contrast of a picture.
+#[derive(Clone)]
 pub struct LocalContrast {
     /// -[`REACH`] to [`REACH`] in the foreground, 0 elsewhere.
     pub picture: Volume,
@@ -47,7 +44,7 @@ impl LocalContrast {
         Ok((Self::new(which, &image, mask.as_deref(), neighbourhood(grid))?, image))
     }
 
-    /// Computes the local contrast of a picture whose foreground is where it is bright and `mask` is 0.5 or more. `mm`
+    /// Computes the local contrast of a picture in its foreground, as far as `mask` is 0.5 or more. `mm`
     /// is the sigma of neighbourhoods.
     ///
     /// # Errors
@@ -88,6 +85,14 @@ impl LocalContrast {
         Self { picture: picture.with(|n| if foreground[n] { picture.voxels[n] } else { 0.0 }), foreground }
     }
 
+    /// Returns the smallest part of a picture that holds its foreground.
+    pub fn cropped(&self) -> Self {
+        let Geometry { size: [width, height, _], .. } = self.picture.geometry;
+        let Some([columns, rows]) = extent([width, height], |n| self.foreground[n]) else { return self.clone() };
+        let foreground = rows.clone().flat_map(|y| &self.foreground[y * width..][columns.clone()]).copied().collect();
+        Self { picture: self.picture.cropped(&[columns, rows, 0..1]), foreground }
+    }
+
     /// Returns the local contrast with NaN in the background.
     pub fn nan_outside(self) -> Volume {
         self.picture.only(|n| self.foreground[n])
@@ -112,25 +117,6 @@ pub fn background(volume: &Volume) -> Option<f32> {
 pub fn without_background(volume: &Volume) -> Option<Volume> {
     let background = background(volume).filter(|_| !volume.geometry.is_flat())?;
     Some(volume.only(|n| volume.voxels[n] != background))
-}
-
-/// Returns which pixels are brighter than the background and inside the mask.
-pub fn foreground_mask(picture: &Volume, mask: Option<&Volume>) -> Vec<bool> {
-    let pixels = &picture.voxels;
-    let mut sorted = pixels.clone();
-    let rank = ((1.0 - GLARE) * (sorted.len() as f64 - 1.0)) as usize;
-    let white = sorted.select_nth_unstable_by(rank, f32::total_cmp).1.to_owned();
-    let black = pixels.iter().copied().fold(f32::INFINITY, f32::min);
-    let threshold = black + DARK * (white - black);
-    let counts = |n: usize| pixels[n] > threshold && mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
-    (0..pixels.len()).map(counts).collect()
-}
-
-/// Restricts an image's mask to its foreground, the pixels that are brighter than the background.
-pub fn masked_to_foreground<'a>(image: &'a Prepared) -> Prepared<'a> {
-    let foreground = foreground_mask(&image.image, image.mask());
-    let mask = image.image.with(|n| f32::from(u8::from(foreground[n])));
-    Prepared { image: Cow::Borrowed(&*image.image), mask: Some(Cow::Owned(mask)), ..*image }
 }
 
 /// Returns the longest side of a picture or volume, mm.

@@ -2,6 +2,7 @@
 //! and a search for how one lies on another.
 
 pub(crate) mod canvas;
+pub(crate) mod foreground;
 pub(crate) mod local_contrast;
 pub(crate) mod normalise;
 pub(crate) mod search;

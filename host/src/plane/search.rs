@@ -64,6 +64,8 @@ struct Candidate {
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
 pub fn search(pictures: &[LocalContrast; 2], kind: Kind, magnifications: RangeInclusive<i32>) -> Result<Vec<DAffine3>> {
+    // The margins around the images say nothing about how large one is in the other.
+    let pictures = pictures.each_ref().map(LocalContrast::cropped);
     let pictures =
         &pictures.each_ref().map(|contrast| contrast.thinned(longer_side(&contrast.picture.geometry) / LARGEST));
     let information = &Information::new((4.0 * LARGER * LARGER) as usize);

@@ -7,7 +7,7 @@ use crate::metric;
 use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DVec3};
 
-/// Prepares the fixed and the moving image, unless they cannot be registered.
+/// Prepares the fixed and the moving image, without their frames, unless they cannot be registered.
 ///
 /// # Errors
 /// [`Error::Option`] says why.
@@ -26,7 +26,8 @@ pub fn check<'a>(fixed: &'a Volume, moving: &'a Volume, options: &'a Options) ->
     levels(options.levels.as_deref().unwrap_or(&[1.0]))?;
     options.init.given().iter().try_for_each(|given| start(Setting::Init, &fixed.geometry, given))?;
     let masks = [options.fixed_mask.as_ref(), options.moving_mask.as_ref()];
-    metric::check::images([fixed, moving], masks, [options.fixed_range, options.moving_range])
+    let images = metric::check::images([fixed, moving], masks, [options.fixed_range, options.moving_range])?;
+    Ok(images.map(Prepared::without_frame))
 }
 
 /// Refuses a start that has no inverse, or that takes 2-D images out of their plane. `setting` is the option that gives

@@ -43,11 +43,12 @@ pub(crate) fn linear<'b>(
 
 fn of_kind(
     kind: Kind,
-    [fixed, moving]: [&Prepared; 2],
+    images: [&Prepared; 2],
     tally: &Tally,
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
+    let [fixed, moving] = &images.map(|image| image.borrowed().without_frame());
     let range = |image: &Prepared| IntensityRange::Between(image.intensities.range.0, image.intensities.range.1);
     let options = Options {
         dof: kind,

@@ -132,7 +132,7 @@ impl<'a> Case<'a> {
     ) -> Result<Registration> {
         let prepare = || -> Result<_> {
             let read = check(fixed, moving, options)?;
-            metric::check::note_missing_voxels(&read, observer);
+            metric::check::note_left_out(&read, observer);
             memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
             Ok(read)
         };

@@ -136,7 +136,8 @@ impl<'a> Run<'a> {
         let [start, end] = &compared.values;
         let bins = self.options.metric.histogram().bins as usize;
         let chance = metric::chance(&compared.histograms[1], bins, end.overlap);
-        let volumes = volume(&fixed.geometry) / volume(&moving.geometry);
+        let volumes = self.case.read.each_ref().map(|image| volume(&image.image.geometry));
+        let volumes = volumes[0] / volumes[1];
         let ([of_fixed, _], [of_moving, _]) = (fixed.geometry.spacing_range(), moving.geometry.spacing_range());
         let is_at_headers = distance(to, &DAffine3::IDENTITY, &fixed.geometry) < of_fixed.min(of_moving);
         let evidence = Evidence { start, end, chance, values, is_at_headers, to, volumes, rival, place };

@@ -1,0 +1,169 @@
+//! The foreground of a picture or volume: what is neither dark nor a bright surround.
+
+use crate::Volume;
+use crate::image::{Prepared, extent};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The background is darker than this fraction of the way from the darkest pixel to the white level. A bright surround is
+/// brighter than all but this fraction of it.
+const DARK: f32 = 0.05;
+/// Half of a bright surround differs by no more than this fraction of the range from its median. Paper and windows are
+/// so flat. The light behind a slide is not, and outlines on it tell where the tissue lies.
+const FLAT: f32 = 0.001;
+/// The fraction of pixels that are brighter than the white level, such as glare.
+const GLARE: f64 = 0.01;
+
+/// Returns which pixels are brighter than the background, inside the mask and, in a 2-D image, not in a bright surround,
+/// such as paper.
+pub fn foreground_mask(picture: &Volume, mask: Option<&Volume>) -> Vec<bool> {
+    let pixels = &picture.voxels;
+    let counts = |n: usize| mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
+    let (black, white) = tones(pixels.clone());
+    let surround = bright_surround(picture, mask, black..white);
+    let (black, white) = match &surround {
+        Some(surround) => tones((0..pixels.len()).filter(|&n| !surround[n]).map(|n| pixels[n]).collect()),
+        None => (black, white),
+    };
+    let dark = black + DARK * (white - black);
+    let is_image = |n: usize| pixels[n] > dark && counts(n) && surround.as_ref().is_none_or(|surround| !surround[n]);
+    (0..pixels.len()).map(is_image).collect()
+}
+
+/// Restricts an image's mask to its foreground.
+pub fn masked_to_foreground<'a>(image: &'a Prepared) -> Prepared<'a> {
+    let foreground = foreground_mask(&image.image, image.mask());
+    let mask = image.image.with(|n| f32::from(u8::from(foreground[n])));
+    Prepared { image: Cow::Borrowed(&*image.image), mask: Some(Cow::Owned(mask)), ..*image }
+}
+
+/// Returns the darkest of some pixels and the white level.
+fn tones(mut pixels: Vec<f32>) -> (f32, f32) {
+    let black = pixels.iter().copied().fold(f32::INFINITY, f32::min);
+    let rank = ((1.0 - GLARE) * (pixels.len() as f64 - 1.0)) as usize;
+    match pixels.is_empty() {
+        true => (0.0, 0.0),
+        false => (black, *pixels.select_nth_unstable_by(rank, f32::total_cmp).1),
+    }
+}
+
+/// Returns which pixels of a 2-D image inside the mask are as bright as the white level, and connected to one of the
+/// corners of what the mask covers through such pixels; `None` if no corner is bright, or the pixels are not flat.
+fn bright_surround(picture: &Volume, mask: Option<&Volume>, tones: Range<f32>) -> Option<Vec<bool>> {
+    if !picture.geometry.is_flat() {
+        return None;
+    }
+    let light = tones.end - DARK * (tones.end - tones.start);
+    let [width, height, _] = picture.geometry.size;
+    let [columns, rows] = match mask {
+        Some(mask) => extent([width, height], |n| mask.voxels[n] >= 0.5)?,
+        None => [0..width, 0..height],
+    };
+    let bright = |n: usize| picture.voxels[n] >= light && mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
+    let corner = |at: usize| {
+        let x = if at & 1 == 0 { columns.start } else { columns.end - 1 };
+        x + width * if at & 2 == 0 { rows.start } else { rows.end - 1 }
+    };
+    let corners: Vec<usize> = (0..4).map(corner).filter(|&n| bright(n)).collect();
+    if corners.is_empty() {
+        return None;
+    }
+    let mut found = vec![false; picture.voxels.len()];
+    corners.iter().for_each(|&n| found[n] = true);
+    // Sweeps need no stack, which would be as large as the picture.
+    while sweep(&mut found, 0..width * height, -1, width, bright)
+        | sweep(&mut found, (0..width * height).rev(), 1, width, bright)
+    {}
+    let surround: Vec<f32> = (0..found.len()).filter(|&n| found[n]).map(|n| picture.voxels[n]).collect();
+    is_flat(surround, FLAT * (tones.end - tones.start)).then_some(found)
+}
+
+/// Whether half of some pixels differ by no more than `most` from the median.
+fn is_flat(mut pixels: Vec<f32>, most: f32) -> bool {
+    let middle = pixels.len() / 2;
+    let median = *pixels.select_nth_unstable_by(middle, f32::total_cmp).1;
+    2 * pixels.iter().filter(|&&pixel| (pixel - median).abs() <= most).count() >= pixels.len()
+}
+
+/// Spreads what was found along and across rows, by one pass over the pixels in this order. `back` leads to the pixel
+/// before along a row. Returns whether more was found.
+fn sweep(
+    found: &mut [bool],
+    order: impl Iterator<Item = usize>,
+    back: isize,
+    width: usize,
+    bright: impl Fn(usize) -> bool,
+) -> bool {
+    let edge = if back < 0 { 0 } else { width - 1 };
+    let mut more = false;
+    for n in order {
+        let is_found = |offset: isize| n.checked_add_signed(offset).and_then(|n| found.get(n)).is_some_and(|&is| is);
+        if !found[n] && (n % width != edge && is_found(back) || is_found(back * width as isize)) && bright(n) {
+            found[n] = true;
+            more = true;
+        }
+    }
+    more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Geometry, PixelType};
+    use glam::DVec3;
+
+    const SIZE: [usize; 2] = [60, 50];
+
+    /// A ring of 110 to 209 around a disc of `inside`, on a ground of `around`. The pixel at the centre is the darkest.
+    fn ring(inside: f32, around: f32) -> Volume {
+        let geometry = Geometry::axis_aligned([SIZE[0], SIZE[1], 1], DVec3::ONE, DVec3::ZERO);
+        let pixel = |n: usize| match (radius(n), n * 37 % 100) {
+            (0.0, _) => 100.0,
+            (0.0..8.0, _) => inside,
+            (8.0..20.0, tone) => 110.0 + tone as f32,
+            _ => around,
+        };
+        Volume { geometry, voxels: (0..geometry.voxels()).map(pixel).collect(), pixel: PixelType::F32 }
+    }
+
+    fn radius(n: usize) -> f32 {
+        ((n % SIZE[0]) as f32 - 30.0).hypot((n / SIZE[0]) as f32 - 25.0)
+    }
+
+    /// Asserts that the foreground, but for the darkest pixel, is a disc.
+    fn assert_disc(foreground: &[bool], size: f32) {
+        assert!((0..foreground.len()).all(|n| radius(n) == 0.0 || foreground[n] == (radius(n) < size)));
+    }
+
+    #[test]
+    fn a_ground_is_left_out_whether_it_is_dark_or_bright() {
+        for around in [0.0, 255.0] {
+            for inside in [150.0, 255.0] {
+                assert_disc(&foreground_mask(&ring(inside, around), None), 20.0);
+            }
+        }
+    }
+
+    #[test]
+    fn the_light_behind_a_slide_is_image() {
+        let light = ring(150.0, 250.0);
+        let light = light.with(|n| light.voxels[n] + if radius(n) < 20.0 { 0.0 } else { (n % 3) as f32 });
+        assert_disc(&foreground_mask(&light, None), f32::INFINITY);
+    }
+
+    #[test]
+    fn a_surround_begins_in_a_corner_of_what_counts() {
+        let picture = ring(150.0, 255.0);
+        let mask = picture.with(|n| f32::from(u8::from(radius(n) < 24.0 || n % 60 >= 30 && n / 60 >= 25)));
+        assert_disc(&foreground_mask(&picture, Some(&mask)), 20.0);
+        let without_corners = picture.with(|n| f32::from(u8::from(radius(n) < 24.0)));
+        assert_disc(&foreground_mask(&picture, Some(&without_corners)), 24.0);
+    }
+
+    #[test]
+    fn bright_corners_of_volumes_are_image() {
+        let mut volume = ring(150.0, 255.0);
+        volume.geometry.size = [60, 25, 2];
+        assert_disc(&foreground_mask(&volume, None), f32::INFINITY);
+    }
+}
