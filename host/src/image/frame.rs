@@ -30,8 +30,8 @@ const TAIL: f64 = 0.01;
 /// The part of a 2-D image in a rectangle: columns and rows.
 type Area = [Range<usize>; 2];
 
-/// Returns an image with NaN in its frame, and the number of its pixels; `None` for an image without a frame, for a
-/// volume and for an image that is constant inside its frame.
+/// Returns an image with NaN in its frame, and the number of pixels in the frame; `None` for an image without a frame,
+/// for one that is constant or small inside its frame, and for a volume.
 pub fn without_frame(image: &Volume) -> Option<(Volume, u64)> {
     if !image.geometry.is_flat() {
         return None;
@@ -130,12 +130,12 @@ impl Picture<'_> {
         (colour, (0..area[side.axis].len()).take_while(alike).count())
     }
 
-    /// Whether a pixel does not have a colour. Pixels without data have none.
+    /// Whether a pixel differs from a colour by more than this part of the range. Pixels without data differ from all.
     fn differ(&self, pixel: f32, colour: f32, part: f32) -> bool {
         pixel.is_nan() || (pixel - colour).abs() > part * self.range
     }
 
-    /// The fraction of the pixels of a line that are so; 1 for none.
+    /// The fraction of the pixels of a line that are so; 0 beyond the area.
     fn share(&self, side: Side, area: &Area, n: usize, is: impl Fn(f32) -> bool) -> f64 {
         if n >= area[side.axis].len() {
             return 0.0;

@@ -17,7 +17,8 @@ pub struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Prepares an image and its mask, which must have the same grid.
+    /// Prepares an image and its mask, which must have the same grid. The uniform frame around a 2-D image counts as
+    /// voxels without data.
     pub fn new(image: &'a Volume, mask: Option<&'a Volume>, range: IntensityRange) -> Self {
         let (image, framed) = match without_frame(image) {
             Some((inside, framed)) => (Cow::Owned(inside), framed),
@@ -50,8 +51,8 @@ impl<'a> Prepared<'a> {
         Prepared { image: cropped(&self.image), mask: self.mask().map(cropped), intensities: self.intensities }
     }
 
-    /// Crops a 2-D image with a frame to what counts, so that its edges are those of the image. A mask that was all of
-    /// the frame is left out.
+    /// Crops a 2-D image with a frame to what counts, so that the image ends there instead of being masked. A mask that
+    /// leaves out nothing else is dropped.
     pub(crate) fn without_frame(self) -> Self {
         let Some(mask) = self.mask().filter(|_| self.intensities.framed > 0) else { return self };
         let [width, height, _] = mask.geometry.size;
