@@ -64,8 +64,7 @@ struct Candidate {
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
 pub fn search(pictures: &[LocalContrast; 2], kind: Kind, magnifications: RangeInclusive<i32>) -> Result<Vec<DAffine3>> {
-    // The margins around the images say nothing about how large one is in the other.
-    let pictures = pictures.each_ref().map(LocalContrast::cropped);
+    let pictures = without_margins(pictures);
     let pictures =
         &pictures.each_ref().map(|contrast| contrast.thinned(longer_side(&contrast.picture.geometry) / LARGEST));
     let information = &Information::new((4.0 * LARGER * LARGER) as usize);
@@ -79,6 +78,15 @@ pub fn search(pictures: &[LocalContrast; 2], kind: Kind, magnifications: RangeIn
     let found = kept.into_par_iter().take_any_while(|_| should_continue()).filter_map(finer).collect();
     check_stopped()?;
     Ok(distinct(found, FOUND, &grids).into_iter().map(|candidate| candidate.map).collect())
+}
+
+/// Crops both pictures to their foregrounds if that makes either of them smaller by more than a step of magnification.
+/// Wide margins say nothing about how large one image is in the other.
+fn without_margins(pictures: &[LocalContrast; 2]) -> [LocalContrast; 2] {
+    let side = |contrast: &LocalContrast| longer_side(&contrast.picture.geometry);
+    let inside = pictures.each_ref().map(LocalContrast::cropped);
+    let is_wide = |n: usize| side(&pictures[n]) > MAGNIFIED * side(&inside[n]);
+    if is_wide(0) || is_wide(1) { inside } else { pictures.clone() }
 }
 
 /// Returns the best shifts of all rotations and magnifications.
