@@ -13,6 +13,7 @@ use std::borrow::Cow;
 const NEIGHBOURHOOD: f64 = 0.02;
 /// The most pixels along the longer side of pictures that are registered by local contrast.
 const SIDE: f64 = 1000.0;
+
 /// The local contrast of a picture.
 #[derive(Clone)]
 pub struct LocalContrast {
@@ -44,8 +45,8 @@ impl LocalContrast {
         Ok((Self::new(which, &image, mask.as_deref(), neighbourhood(grid))?, image))
     }
 
-    /// Computes the local contrast of a picture in its foreground, as far as `mask` is 0.5 or more. `mm`
-    /// is the sigma of neighbourhoods.
+    /// Computes the local contrast of a picture in its foreground, as far as `mask` is 0.5 or more. `mm` is the sigma of
+    /// neighbourhoods.
     ///
     /// # Errors
     /// Those of [`normalise::locally`].

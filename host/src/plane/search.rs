@@ -64,7 +64,8 @@ struct Candidate {
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
 pub fn search(pictures: &[LocalContrast; 2], kind: Kind, magnifications: RangeInclusive<i32>) -> Result<Vec<DAffine3>> {
-    let pictures = without_margins(pictures);
+    let cropped = without_margins(pictures);
+    let pictures = cropped.as_ref().unwrap_or(pictures);
     let pictures =
         &pictures.each_ref().map(|contrast| contrast.thinned(longer_side(&contrast.picture.geometry) / LARGEST));
     let information = &Information::new((4.0 * LARGER * LARGER) as usize);
@@ -80,13 +81,13 @@ pub fn search(pictures: &[LocalContrast; 2], kind: Kind, magnifications: RangeIn
     Ok(distinct(found, FOUND, &grids).into_iter().map(|candidate| candidate.map).collect())
 }
 
-/// Crops both pictures to their foregrounds if that makes either of them smaller by more than a step of magnification.
-/// Wide margins say nothing about how large one image is in the other.
-fn without_margins(pictures: &[LocalContrast; 2]) -> [LocalContrast; 2] {
+/// Crops both pictures to their foregrounds if that makes either of them smaller by more than a step of magnification;
+/// `None` if it does not. Wide margins say nothing about how large one image is in the other.
+fn without_margins(pictures: &[LocalContrast; 2]) -> Option<[LocalContrast; 2]> {
     let side = |contrast: &LocalContrast| longer_side(&contrast.picture.geometry);
     let inside = pictures.each_ref().map(LocalContrast::cropped);
     let is_wide = |n: usize| side(&pictures[n]) > MAGNIFIED * side(&inside[n]);
-    if is_wide(0) || is_wide(1) { inside } else { pictures.clone() }
+    (is_wide(0) || is_wide(1)).then_some(inside)
 }
 
 /// Returns the best shifts of all rotations and magnifications.
