@@ -10,6 +10,7 @@ use super::{register, test};
 pub fn tests() -> Vec<Trial> {
     vec![
         test("how_scattered_objects_lie_tells_where_they_are", how_scattered_objects_lie_tells_where_they_are),
+        test("one_small_object_is_found_in_noise", one_small_object_is_found_in_noise),
         test("one_small_object_is_not_taken_for_another", one_small_object_is_not_taken_for_another),
     ]
 }
@@ -72,26 +73,43 @@ fn picture(objects: &[Object], shows: impl Fn(DVec2) -> f64, to: &DAffine3, nois
     Volume { geometry, voxels: (0..SIDE * SIDE).map(pixel).collect(), pixel: PixelType::F32 }
 }
 
+/// Where objects are moved to.
+fn moved() -> DAffine3 {
+    let middle = DAffine3::from_translation(DVec3::new(160.0, 160.0, 0.0));
+    let shift = DAffine3::from_translation(DVec3::new(9.0, -14.0, 0.0));
+    middle * DAffine3::from_rotation_z(0.2) * shift * middle.inverse()
+}
+
+/// Returns how far from `moved` a result takes the centres of objects at most, pixels.
+fn most_off(found: &Registration, objects: &[Object]) -> f64 {
+    let (end, to) = (found.transform.to_affine(), moved());
+    let centres = objects.iter().map(|object| object.centre.extend(0.0));
+    centres.map(|at| end.transform_point3(at).distance(to.transform_point3(at))).fold(0.0, f64::max)
+}
+
 /// The objects are thinner than the rim that is left out of local contrast, and few of them lie on each other elsewhere.
 fn how_scattered_objects_lie_tells_where_they_are() {
-    let middle = DAffine3::from_translation(DVec3::new(160.0, 160.0, 0.0));
-    let to = middle
-        * DAffine3::from_rotation_z(0.2)
-        * DAffine3::from_translation(DVec3::new(9.0, -14.0, 0.0))
-        * middle.inverse();
     for seed in 0..3 {
         let objects = objects(seed, 10, 9.0);
         let shows = |at| texture(seed + 50, at);
         let fixed = picture(&objects, |at| 60.0 + 190.0 * shows(at), &DAffine3::IDENTITY, (1, 2.0));
-        let moving = picture(&objects, |at| 220.0 - 150.0 * shows(at), &to, (2, 2.0));
+        let moving = picture(&objects, |at| 220.0 - 150.0 * shows(at), &moved(), (2, 2.0));
         let found = register(&fixed, &moving, &Options::default());
-        let end = found.transform.to_affine();
-        let off = |object: &Object| {
-            let at = object.centre.extend(0.0);
-            end.transform_point3(at).distance(to.transform_point3(at))
-        };
-        let most = objects.iter().map(off).fold(0.0, f64::max);
+        let most = most_off(&found, &objects);
         assert!(most < 0.5 && found.trusted(), "{seed}: {most:.2} pixels, {:?}, {:?}", found.place, found.doubts);
+    }
+}
+
+/// An object is 2 % of the pixels. Neither its intensities are outliers, nor is noise foreground.
+fn one_small_object_is_found_in_noise() {
+    for (seed, noise) in [(20, 1.0), (21, 1.0), (21, 2.0), (22, 3.0), (24, 6.0)] {
+        let object = objects(seed, 1, 28.0);
+        let shows = |at| texture(seed + 50, at);
+        let fixed = picture(&object, |at| 60.0 + 170.0 * shows(at), &DAffine3::IDENTITY, (1, noise));
+        let moving = picture(&object, |at| 220.0 - 150.0 * shows(at), &moved(), (2, noise));
+        let found = register(&fixed, &moving, &Options::default());
+        let most = most_off(&found, &object);
+        assert!(most < 0.3 && found.trusted(), "{noise}: {most:.2} pixels, {:?}, {:?}", found.place, found.doubts);
     }
 }
 

@@ -214,6 +214,24 @@ mod tests {
     }
 
     #[test]
+    fn a_small_object_in_noise_is_content_unless_it_is_scattered_or_in_tissue() {
+        let noise = |n: usize| 10.0 + normal(2, n as u64);
+        let bright = |n: usize| 100.0 + 100.0 * uniform(1, n as u64) as f32;
+        let object = |n: usize| n % 60 < 20 && n / 60 % 50 < 15 && n / 3000 < 5;
+        let found = auto(|n| if object(n) { bright(n) } else { noise(n) });
+        assert_eq!((found.range, found.above), (found.full, 0));
+        let cut = auto(|n| if n % 60 >= 50 { f32::NAN } else { if object(n) { bright(n) } else { noise(n) } });
+        assert_eq!((cut.range, cut.above), (cut.full, 0));
+        let dark = auto(|n| if object(n) { -bright(n) } else { noise(n) });
+        assert_eq!((dark.range, dark.below), (dark.full, 0));
+        let scattered = auto(|n| if n % 80 == 0 { bright(n) } else { noise(n) });
+        assert!(scattered.range.1 < 20.0 && scattered.above == 1500, "{scattered:?}");
+        let tissue = |n: usize| noise(n) + 3.0 * (n as f32 / 9.0).sin();
+        let metal = auto(|n| if object(n) { 20.0 * bright(n) } else { tissue(n) });
+        assert!(metal.range.1 < 40.0 && metal.above == 1500, "{metal:?}");
+    }
+
+    #[test]
     fn both_tails_of_a_ct_are_cut_and_a_small_bright_organ_stays_the_brightest() {
         let ct = |n: usize| if n % 60 < 30 { -1000.0 } else { 40.0 + 20.0 * normal(5, n as u64) };
         let found = auto(|n| {

@@ -4,6 +4,7 @@
 //! outer fences for the quartiles (Exploratory Data Analysis, 1977). Images without outliers lie within their fences.
 
 use super::Volume;
+use super::noise::shared_variance;
 use crate::random::mix;
 use rayon::prelude::*;
 
@@ -12,7 +13,8 @@ const SAMPLES: usize = 1 << 15;
 /// The background is the intensities within this many widths of the shortest interval that holds half of the voxels,
 /// around its middle.
 const BACKGROUND: f64 = 3.0;
-/// If less than this fraction of all voxels is beyond the background, the image is taken to have no background.
+/// If less than this fraction of all voxels is beyond the background, the image is taken to have no background, unless
+/// these voxels are [an object in noise](is_object_in_noise).
 const CONTENT: f64 = 1.0 / 32.0;
 /// The tails, which may be outliers, at either end of the content: [`TAIL`] of the content, but at least [`LEAST_TAIL`]
 /// of all voxels and at most [`MOST_TAIL`] of the content.
@@ -23,6 +25,9 @@ const MOST_TAIL: f64 = 0.5;
 const FENCE: f64 = 3.0;
 /// With fewer samples of content than this, nothing is taken to be an outlier.
 const FEWEST: usize = 32;
+/// Around an object, voxels a few places apart share less than this fraction of their variance. What they share may be
+/// shading.
+const NOISE: f64 = 0.5;
 /// An image is a label map if its samples have at most [`LABELS`] values, and more than [`ALIKE`] of the neighbouring
 /// pairs outside the most frequent value are equal.
 const LABELS: usize = 256;
@@ -39,12 +44,26 @@ pub fn fences(voxels: &[f32]) -> Option<(f64, f64)> {
     let look = |n: usize| if voxels.len() > SAMPLES { voxels[scattered(n, voxels.len())] } else { voxels[n] };
     let mut sorted: Vec<f32> = (0..voxels.len().min(SAMPLES)).map(look).filter(|voxel| !voxel.is_nan()).collect();
     sorted.par_sort_unstable_by(f32::total_cmp);
-    let all = Bulk::of(&sorted)?.fences();
+    let all = Bulk::of(&sorted, CONTENT)?;
+    let object = !all.has_background && all.fences().is_some_and(|fences| is_object_in_noise(voxels, fences));
+    let all = if object { Bulk::of(&sorted, 0.0)? } else { all }.fences();
     // Padding outside the field of view may be a large part of the image. The rest then has a background of its own, air.
     let padding = sorted.partition_point(|voxel| *voxel == sorted[0]);
-    let rest = if padding < FEWEST { None } else { Bulk::of(&sorted[padding..]) };
+    let rest = if padding < FEWEST { None } else { Bulk::of(&sorted[padding..], CONTENT) };
     let without_padding = rest.filter(|bulk| bulk.has_background).and_then(|bulk| bulk.fences());
     without_padding.filter(|fences| f64::from(sorted[0]) < fences.0).or(all)
+}
+
+/// Whether the voxels beyond fences are an object, such as a cell, and the others are noise. Most voxels of an object
+/// have a neighbour beyond the same fence, which scattered outliers do not. Metal in tissue is no object: the tissue is
+/// what counts.
+fn is_object_in_noise(voxels: &[f32], (low, high): (f64, f64)) -> bool {
+    let side = |n: usize| i8::from(f64::from(voxels[n]) > high) - i8::from(f64::from(voxels[n]) < low);
+    let beyond: Vec<usize> = (0..SAMPLES).map(|n| scattered(n, voxels.len() - 1)).filter(|&n| side(n) != 0).collect();
+    let alike = beyond.iter().filter(|&&n| side(n) == side(n + 1)).count();
+    beyond.len() >= FEWEST
+        && alike as f64 > ALIKE * beyond.len() as f64
+        && shared_variance(voxels, |n| side(n) == 0 && !voxels[n].is_nan()) < NOISE
 }
 
 /// The bulk of the intensities of an image: its background, and its content without tails.
@@ -55,8 +74,9 @@ struct Bulk {
 }
 
 impl Bulk {
-    /// Returns the bulk of sorted intensities, or `None` for too few.
-    fn of(sorted: &[f32]) -> Option<Self> {
+    /// Returns the bulk of sorted intensities, or `None` for too few. It has a background if at least the fraction
+    /// `least` of them is beyond it.
+    fn of(sorted: &[f32], least: f64) -> Option<Self> {
         let at = |n: usize| f64::from(sorted[n]);
         let half = sorted.len() / 2;
         let width = |n: &usize| at(n + half) - at(*n);
@@ -67,7 +87,7 @@ impl Bulk {
         let above = sorted.partition_point(|&v| f64::from(v) <= middle + reach);
         let beyond = sorted.len() - (above - below);
         // A single value is background even if there is little content besides it.
-        let has_background = high == low || beyond as f64 >= CONTENT * sorted.len() as f64;
+        let has_background = high == low || beyond as f64 >= least * sorted.len() as f64;
         let content = if has_background { beyond } else { sorted.len() };
         if content < FEWEST {
             return None;

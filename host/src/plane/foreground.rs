@@ -1,7 +1,7 @@
 //! The foreground of a picture or volume: what is neither dark nor a bright surround.
 
 use crate::Volume;
-use crate::image::{Prepared, extent};
+use crate::image::{Prepared, ceiling, extent};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -14,20 +14,20 @@ const FLAT: f32 = 0.001;
 /// The fraction of pixels that are brighter than the white level, such as glare.
 const GLARE: f64 = 0.01;
 
-/// Returns which pixels are brighter than the background, inside the mask and, in a 2-D image, not in a bright surround,
-/// such as paper.
+/// Returns which pixels are brighter than the background and its noise, inside the mask and, in a 2-D image, not in a
+/// bright surround, such as paper.
 pub fn foreground_mask(picture: &Volume, mask: Option<&Volume>) -> Vec<bool> {
     let pixels = &picture.voxels;
     let counts = |n: usize| mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
     let (black, white) = tones(pixels.clone());
     let surround = bright_surround(picture, mask, black..white);
-    let (black, white) = match &surround {
-        Some(surround) => tones((0..pixels.len()).filter(|&n| !surround[n]).map(|n| pixels[n]).collect()),
-        None => (black, white),
+    let inside = |n: usize| counts(n) && surround.as_ref().is_none_or(|surround| !surround[n]);
+    let ((black, white), noise) = match &surround {
+        Some(surround) => (tones((0..pixels.len()).filter(|&n| !surround[n]).map(|n| pixels[n]).collect()), None),
+        None => ((black, white), ceiling(pixels, counts)),
     };
-    let dark = black + DARK * (white - black);
-    let is_image = |n: usize| pixels[n] > dark && counts(n) && surround.as_ref().is_none_or(|surround| !surround[n]);
-    (0..pixels.len()).map(is_image).collect()
+    let dark = (black + DARK * (white - black)).max(noise.unwrap_or(f32::NEG_INFINITY));
+    (0..pixels.len()).map(|n| pixels[n] > dark && inside(n)).collect()
 }
 
 /// Restricts an image's mask to its foreground.

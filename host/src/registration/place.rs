@@ -48,8 +48,8 @@ pub struct Place {
     /// The mutual information of local contrast where the images were placed, nats beyond chance.
     pub information: f64,
     /// At the optimum next to the result, to the best other optimum around. 2-D images have it, of intensities or of wide
-    /// local contrast, unless local contrast confirms the result with enough information; affine registrations of volumes, of local contrast in
-    /// neighbourhoods twice as wide, if no other measure does.
+    /// local contrast, unless local contrast confirms the result with enough information; affine registrations of
+    /// volumes, of local contrast in neighbourhoods twice as wide, if no other measure does.
     pub optima: Option<f64>,
     /// The information of local contrast at the optimum next to the result, as a multiple of that at the result. 2-D
     /// images have it along with `optima`.
