@@ -112,7 +112,7 @@ impl Picture<'_> {
     fn inside(&self, area: &Area) -> Option<Area> {
         let bands = SIDES.map(|side| self.band(side, area));
         let roughly = without(&bands, area)?;
-        // Where a frame is wide, the part of a line that may be lettering holds the tip of an ellipse.
+        // The tip of an ellipse takes no more of a long line than lettering may, but more of the part next to it.
         let strip =
             |side: Side| [0, 1].map(|axis| if axis == side.axis { &area[axis] } else { &roughly[axis] }.clone());
         let narrow = SIDES.map(|side| self.band(side, &strip(side)));

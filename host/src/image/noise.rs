@@ -1,4 +1,4 @@
-//! Tells noise from structure: unlike structure, noise has nothing in common with that a few voxels away.
+//! Tells noise from structure: unlike structure, noise is not correlated with itself a few voxels away.
 
 use super::outliers::scattered;
 
@@ -8,17 +8,17 @@ const SAMPLES: usize = 1 << 15;
 const FEWEST: usize = 32;
 /// How far apart the voxels of a pair are, in voxels. Interpolation and filters smooth noise over less.
 const APART: usize = 4;
-/// Pairs of voxels share less than this fraction of their variance if the background is nothing but noise. Water and
-/// woods in radar images share more than twice as much.
-const SHARED: f64 = 0.05;
+/// The autocorrelation of a background that is nothing but noise is less than this. That of water and woods in radar
+/// images is more than twice as large.
+const UNCORRELATED: f64 = 0.05;
 /// Noise reaches this many standard deviations beyond its mode.
 const REACH: f64 = 4.0;
-/// If less than this fraction of the voxels is brighter than noise, they are noise themselves.
+/// If less than this fraction of the voxels is brighter than the noise, the image has no content.
 const CONTENT: f64 = 0.005;
 
-/// Returns the fraction of the variance of those voxels that count which voxels a few places apart along rows share: 0 for
-/// noise, 1 if there are too few.
-pub fn shared_variance(voxels: &[f32], counts: impl Fn(usize) -> bool) -> f64 {
+/// Returns the correlation of voxels with those a few places further along the rows, as far as both count: about 0 for
+/// noise, 1 if there are too few or all are equal.
+pub fn autocorrelation(voxels: &[f32], counts: impl Fn(usize) -> bool) -> f64 {
     let pairs: Vec<[f64; 2]> = looked_at(voxels.len().saturating_sub(APART))
         .filter(|&n| counts(n) && counts(n + APART))
         .map(|n| [n, n + APART].map(|n| f64::from(voxels[n])))
@@ -46,7 +46,7 @@ pub fn ceiling(voxels: &[f32], counts: impl Fn(usize) -> bool) -> Option<f32> {
     let ceiling = (mode + REACH * (squares / darker as f64).sqrt()) as f32;
     let brighter = sorted.len() - sorted.partition_point(|&voxel| voxel <= ceiling);
     let is_noise = brighter as f64 >= CONTENT * sorted.len() as f64
-        && shared_variance(voxels, |n| counts(n) && voxels[n] <= ceiling).abs() < SHARED;
+        && autocorrelation(voxels, |n| counts(n) && voxels[n] <= ceiling).abs() < UNCORRELATED;
     is_noise.then_some(ceiling)
 }
 
@@ -55,8 +55,8 @@ fn looked_at(voxels: usize) -> impl Iterator<Item = usize> {
     (0..if voxels == 0 { 0 } else { SAMPLES }).map(move |n| scattered(n, voxels))
 }
 
-/// Returns the mode of sorted values: the middle of the narrowest interval that holds half of them, of the narrowest one
-/// in that which holds half of those, and so on (Robertson & Cryer 1974).
+/// Returns the mode of sorted values: the narrowest interval that holds half of them, the narrowest one in that which
+/// holds half of those, and so on (Robertson & Cryer 1974).
 fn mode(sorted: &[f32]) -> Option<f32> {
     let mut rest = sorted;
     while rest.len() > 2 {
@@ -102,7 +102,7 @@ mod tests {
         let object = |x: f32, y: f32| if (x - 60.0).hypot(y - 90.0) < 20.0 { 50.0 } else { 0.0 };
         let structure = image(|x, y, noise| object(x, y) + (0.1 * x).sin() + noise);
         assert_eq!(ceiling(&structure, |_| true), None);
-        assert!((0.2..0.4).contains(&shared_variance(&structure, |n| structure[n] < 10.0)));
+        assert!((0.2..0.4).contains(&autocorrelation(&structure, |n| structure[n] < 10.0)));
         assert_eq!(ceiling(&image(|_, _, noise| noise), |_| true), None);
         assert_eq!(ceiling(&image(object_on_nothing), |_| true), None);
         let smooth = image(|x, y, noise| if x < 100.0 { noise } else { object(x, y) + (0.1 * x).sin() + noise });
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn too_few_voxels_are_no_noise() {
-        assert_eq!(shared_variance(&[], |_| true), 1.0);
+        assert_eq!(autocorrelation(&[], |_| true), 1.0);
         assert_eq!(ceiling(&[], |_| true), None);
         assert_eq!(ceiling(&[1.0; 9], |_| true), None);
     }

@@ -4,7 +4,7 @@
 //! outer fences for the quartiles (Exploratory Data Analysis, 1977). Images without outliers lie within their fences.
 
 use super::Volume;
-use super::noise::shared_variance;
+use super::noise::autocorrelation;
 use crate::random::mix;
 use rayon::prelude::*;
 
@@ -25,8 +25,7 @@ const MOST_TAIL: f64 = 0.5;
 const FENCE: f64 = 3.0;
 /// With fewer samples of content than this, nothing is taken to be an outlier.
 const FEWEST: usize = 32;
-/// Around an object, voxels a few places apart share less than this fraction of their variance. What they share may be
-/// shading.
+/// The autocorrelation of the noise around an object is less than this. It may come from shading.
 const NOISE: f64 = 0.5;
 /// An image is a label map if its samples have at most [`LABELS`] values, and more than [`ALIKE`] of the neighbouring
 /// pairs outside the most frequent value are equal.
@@ -63,7 +62,7 @@ fn is_object_in_noise(voxels: &[f32], (low, high): (f64, f64)) -> bool {
     let alike = beyond.iter().filter(|&&n| side(n) == side(n + 1)).count();
     beyond.len() >= FEWEST
         && alike as f64 > ALIKE * beyond.len() as f64
-        && shared_variance(voxels, |n| side(n) == 0 && !voxels[n].is_nan()) < NOISE
+        && autocorrelation(voxels, |n| side(n) == 0 && !voxels[n].is_nan()) < NOISE
 }
 
 /// The bulk of the intensities of an image: its background, and its content without tails.
