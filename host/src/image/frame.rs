@@ -62,7 +62,7 @@ pub fn extent([width, height]: [usize; 2], counts: impl Fn(usize) -> bool) -> Op
 
 /// The width of the range of pixels without its tails; `None` if there is none.
 fn range(pixels: &[f32]) -> Option<f32> {
-    let looked_at = (0..SAMPLES).map(|n| pixels[scattered(n, pixels.len())]);
+    let looked_at = scattered(SAMPLES, pixels.len()).map(|n| pixels[n]);
     let mut sorted: Vec<f32> = looked_at.filter(|pixel| !pixel.is_nan()).collect();
     sorted.sort_unstable_by(f32::total_cmp);
     let tail = (TAIL * sorted.len() as f64) as usize;

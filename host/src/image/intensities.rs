@@ -218,9 +218,10 @@ mod tests {
         let noise = |n: usize| 10.0 + normal(2, n as u64);
         let bright = |n: usize| 100.0 + 100.0 * uniform(1, n as u64) as f32;
         let object = |n: usize| n % 60 < 20 && n / 60 % 50 < 15 && n / 3000 < 5;
-        let found = auto(|n| if object(n) { bright(n) } else { noise(n) });
+        let image = |n: usize| if object(n) { bright(n) } else { noise(n) };
+        let found = auto(image);
         assert_eq!((found.range, found.above), (found.full, 0));
-        let cut = auto(|n| if n % 60 >= 50 { f32::NAN } else { if object(n) { bright(n) } else { noise(n) } });
+        let cut = auto(|n| if n % 60 >= 50 { f32::NAN } else { image(n) });
         assert_eq!((cut.range, cut.above), (cut.full, 0));
         let dark = auto(|n| if object(n) { -bright(n) } else { noise(n) });
         assert_eq!((dark.range, dark.below), (dark.full, 0));

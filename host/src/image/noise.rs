@@ -19,7 +19,7 @@ const CONTENT: f64 = 0.005;
 /// Returns the correlation of voxels with those a few places further along the rows, as far as both count: about 0 for
 /// noise, 1 if there are too few or all are equal.
 pub fn autocorrelation(voxels: &[f32], counts: impl Fn(usize) -> bool) -> f64 {
-    let pairs: Vec<[f64; 2]> = looked_at(voxels.len().saturating_sub(APART))
+    let pairs: Vec<[f64; 2]> = scattered(SAMPLES, voxels.len().saturating_sub(APART))
         .filter(|&n| counts(n) && counts(n + APART))
         .map(|n| [n, n + APART].map(|n| f64::from(voxels[n])))
         .collect();
@@ -36,7 +36,7 @@ pub fn autocorrelation(voxels: &[f32], counts: impl Fn(usize) -> bool) -> f64 {
 /// Returns the intensity above which hardly any of the background lies, for an image whose background is noise and
 /// darker than the rest. Only voxels that count are looked at.
 pub fn ceiling(voxels: &[f32], counts: impl Fn(usize) -> bool) -> Option<f32> {
-    let known = looked_at(voxels.len()).filter(|&n| counts(n) && !voxels[n].is_nan());
+    let known = scattered(SAMPLES, voxels.len()).filter(|&n| counts(n) && !voxels[n].is_nan());
     let mut sorted: Vec<f32> = known.map(|n| voxels[n]).collect();
     sorted.sort_unstable_by(f32::total_cmp);
     let mode = f64::from(mode(&sorted)?);
@@ -48,11 +48,6 @@ pub fn ceiling(voxels: &[f32], counts: impl Fn(usize) -> bool) -> Option<f32> {
     let is_noise = brighter as f64 >= CONTENT * sorted.len() as f64
         && autocorrelation(voxels, |n| counts(n) && voxels[n] <= ceiling).abs() < UNCORRELATED;
     is_noise.then_some(ceiling)
-}
-
-/// Iterates over the indices of samples among so many voxels.
-fn looked_at(voxels: usize) -> impl Iterator<Item = usize> {
-    (0..if voxels == 0 { 0 } else { SAMPLES }).map(move |n| scattered(n, voxels))
 }
 
 /// Returns the mode of sorted values: the narrowest interval that holds half of them, the narrowest one in that which

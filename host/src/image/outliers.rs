@@ -32,16 +32,21 @@ const NOISE: f64 = 0.5;
 const LABELS: usize = 256;
 const ALIKE: f64 = 0.5;
 
-/// The index of sample `n` among `voxels` voxels. Samples are the same on every machine, and scattered, so that they
-/// cannot coincide with a pattern in the image.
-pub fn scattered(n: usize, voxels: usize) -> usize {
-    ((u128::from(mix(n as u64)) * voxels as u128) >> 64) as usize
+/// Iterates over the indices of so many samples among `voxels` voxels; none if there are no voxels. Samples are the same
+/// on every machine, and scattered, so that they cannot coincide with a pattern in the image. Where voxels are few, they
+/// are repeated.
+pub fn scattered(samples: usize, voxels: usize) -> impl Iterator<Item = usize> {
+    let samples = if voxels == 0 { 0 } else { samples };
+    (0..samples).map(move |n| ((u128::from(mix(n as u64)) * voxels as u128) >> 64) as usize)
 }
 
 /// The fences, beyond which intensities are outliers; `None` if the bulk cannot be determined.
 pub fn fences(voxels: &[f32]) -> Option<(f64, f64)> {
-    let look = |n: usize| if voxels.len() > SAMPLES { voxels[scattered(n, voxels.len())] } else { voxels[n] };
-    let mut sorted: Vec<f32> = (0..voxels.len().min(SAMPLES)).map(look).filter(|voxel| !voxel.is_nan()).collect();
+    let mut sorted: Vec<f32> = match voxels.len() > SAMPLES {
+        true => scattered(SAMPLES, voxels.len()).map(|n| voxels[n]).collect(),
+        false => voxels.to_vec(),
+    };
+    sorted.retain(|voxel| !voxel.is_nan());
     sorted.par_sort_unstable_by(f32::total_cmp);
     let all = Bulk::of(&sorted, CONTENT)?;
     let object = !all.has_background && all.fences().is_some_and(|fences| is_object_in_noise(voxels, fences));
@@ -58,7 +63,7 @@ pub fn fences(voxels: &[f32]) -> Option<(f64, f64)> {
 /// what counts.
 fn is_object_in_noise(voxels: &[f32], (low, high): (f64, f64)) -> bool {
     let side = |n: usize| i8::from(f64::from(voxels[n]) > high) - i8::from(f64::from(voxels[n]) < low);
-    let beyond: Vec<usize> = (0..SAMPLES).map(|n| scattered(n, voxels.len() - 1)).filter(|&n| side(n) != 0).collect();
+    let beyond: Vec<usize> = scattered(SAMPLES, voxels.len() - 1).filter(|&n| side(n) != 0).collect();
     let alike = beyond.iter().filter(|&&n| side(n) == side(n + 1)).count();
     beyond.len() >= FEWEST
         && alike as f64 > ALIKE * beyond.len() as f64
@@ -119,8 +124,7 @@ pub fn is_label_map(volume: &Volume) -> bool {
         return false;
     }
     let rows = voxels.len() / width;
-    let pairs: Vec<[f32; 2]> = (0..SAMPLES)
-        .map(|n| scattered(n, rows * (width - 1)))
+    let pairs: Vec<[f32; 2]> = scattered(SAMPLES, rows * (width - 1))
         .map(|n| n / (width - 1) * width + n % (width - 1))
         .map(|n| [voxels[n], voxels[n + 1]])
         .collect();
