@@ -26,18 +26,21 @@ pub const MOVING_DETAIL: RangeInclusive<i32> = 8..=14;
 /// The fraction of the smaller foreground that must lie on the other one. Shifts are tried by one pixel, as far as they
 /// leave this fraction of the longer sides in common.
 const OVERLAP: f64 = 0.2;
-/// The best shifts that are kept per rotation and magnification, the poses that are refined, and the poses that are
-/// returned. Of those that are refined or returned, no two are closer than this fraction of the longer side.
+/// The best shifts that are kept per rotation and magnification, and the poses that are returned. Of those that are
+/// refined or returned, no two are closer than this fraction of the longer side.
 const SHIFTS: usize = 3;
-const KEPT: usize = 48;
 const FOUND: usize = 8;
 const APART: f64 = 0.03;
 /// Pixels along the longer side when poses are refined.
 pub const LARGER: f64 = 2.0 * SMALL;
-/// Rounds of refinement: by this fraction of the steps, and by shifts of up to so many pixels.
-const FINER: [(f64, usize); 4] = [(0.5, 3), (0.5, 2), (0.25, 2), (0.25, 2)];
+/// How many poses are refined, first roughly and then finely, and the rounds of that. Many are refined roughly, because
+/// the right pose may lie between two steps, and score less at either of these than many wrong ones.
+const REFINED: [(usize, &[Round]); 2] = [(200, &[(0.5, 2)]), (24, &[(0.5, 2), (0.25, 2), (0.25, 2)])];
 /// The most pixels along the longer side of the pictures from which all smaller ones are made.
 const LARGEST: f64 = 4.0 * LARGER;
+
+/// A round of refinement: by this fraction of the steps, and by shifts of up to so many pixels.
+type Round = (f64, usize);
 
 /// A rotation, radians, and a magnification, mm of the moving picture per mm of the fixed one.
 #[derive(Clone, Copy)]
@@ -70,13 +73,11 @@ pub fn search(pictures: &[LocalContrast; 2], kind: Kind, magnifications: RangeIn
         &pictures.each_ref().map(|contrast| contrast.thinned(longer_side(&contrast.picture.geometry) / LARGEST));
     let information = &Information::new((4.0 * LARGER * LARGER) as usize);
     let grids = pictures.each_ref().map(|contrast| contrast.picture.geometry);
-    let kept = distinct(everywhere(pictures, kind, magnifications, information), KEPT, &grids);
-    let mut sizes: Vec<f64> = kept.iter().map(|candidate| candidate.pose.size).collect();
-    sizes.sort_by(f64::total_cmp);
-    sizes.dedup();
-    let views: Vec<_> = sizes.into_par_iter().filter_map(|size| View::new(pictures, size, LARGER)).collect();
-    let finer = |candidate: Candidate| candidate.finer(&views, kind, information);
-    let found = kept.into_par_iter().take_any_while(|_| should_continue()).filter_map(finer).collect();
+    let mut found = everywhere(pictures, kind, magnifications, information);
+    for (most, rounds) in REFINED {
+        let refinement = Refinement { rounds, kind, information };
+        found = refinement.of_all(distinct(found, most, &grids), pictures);
+    }
     check_stopped()?;
     Ok(distinct(found, FOUND, &grids).into_iter().map(|candidate| candidate.map).collect())
 }
@@ -118,19 +119,39 @@ fn everywhere(
     sizes.into_par_iter().flat_map(at_size).collect()
 }
 
-impl Candidate {
-    /// Returns the best pose near this one.
-    fn finer(self, views: &[View], kind: Kind, information: &Information) -> Option<Self> {
-        let view = views.iter().find(|view| view.size == self.pose.size)?;
-        let mut best = Self { score: 0.0, ..self };
+/// How poses are refined.
+struct Refinement<'a> {
+    rounds: &'a [Round],
+    kind: Kind,
+    information: &'a Information,
+}
+
+impl Refinement<'_> {
+    /// Returns the best poses near candidates.
+    fn of_all(&self, candidates: Vec<Candidate>, pictures: &[LocalContrast; 2]) -> Vec<Candidate> {
+        let mut sizes: Vec<f64> = candidates.iter().map(|candidate| candidate.pose.size).collect();
+        sizes.sort_by(f64::total_cmp);
+        sizes.dedup();
+        let views: Vec<_> = sizes.into_par_iter().filter_map(|size| View::new(pictures, size, LARGER)).collect();
+        let refined = |candidate: Candidate| {
+            let view = views.iter().find(|view| view.size == candidate.pose.size)?;
+            self.of(candidate, view)
+        };
+        candidates.into_par_iter().take_any_while(|_| should_continue()).filter_map(refined).collect()
+    }
+
+    /// Returns the best pose near a candidate.
+    fn of(&self, candidate: Candidate, view: &View) -> Option<Candidate> {
+        let mut best = Candidate { score: 0.0, ..candidate };
         let middle = view.grid.centre();
         let steps = |has: bool| if has { -1..=1 } else { 0..=0 };
-        for (part, window) in FINER {
+        for &(part, window) in self.rounds {
             let (Pose { angle, size }, to) = (best.pose, best.map.transform_point3(middle));
-            for (m, n) in steps(kind > Kind::Rigid).flat_map(|m| steps(kind > Kind::Translation).map(move |n| (m, n))) {
+            let sizes = steps(self.kind > Kind::Rigid);
+            for (m, n) in sizes.flat_map(|m| steps(self.kind > Kind::Translation).map(move |n| (m, n))) {
                 let [m, n] = [m, n].map(|n| part * f64::from(n));
                 let pose = Pose { angle: angle + (n * TURNED).to_radians(), size: size * libm::pow(MAGNIFIED, m) };
-                let found = view.best(pose, [middle, to], window, information);
+                let found = view.best(pose, [middle, to], window, self.information);
                 best = found.into_iter().fold(best, |a, b| if b.score > a.score { b } else { a });
             }
         }
@@ -196,20 +217,13 @@ impl View {
         let map = DAffine3::from_mat3_translation(matrix, to - matrix * from);
         let side = 2 * window + 1;
         let scores = self.scores(&map, window, information);
-        let at = |i: usize, j: usize| scores[i * side + j];
-        let highest = |&(i, j): &(usize, usize)| {
-            let near = |n: usize| n.saturating_sub(1)..(n + 2).min(side);
-            at(i, j) > 0.0 && near(i).all(|a| near(j).all(|b| at(a, b) <= at(i, j)))
-        };
-        let all = (0..side).flat_map(|i| (0..side).map(move |j| (i, j)));
-        let mut found: Vec<_> = all.filter(highest).map(|(i, j)| (at(i, j), i, j)).collect();
-        found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let pixels = self.grid.index_to_world().matrix3;
-        let candidate = |(score, i, j)| {
-            let shift = pixels * DVec3::new(i as f64 - window as f64, j as f64 - window as f64, 0.0);
+        let candidate = |(place, score): (usize, f64)| {
+            let [x, y] = [place / side, place % side].map(|n| n as f64 - window as f64);
+            let shift = pixels * DVec3::new(x, y, 0.0);
             Candidate { pose, map: map * DAffine3::from_translation(shift), score }
         };
-        found.into_iter().take(SHIFTS).map(candidate).collect()
+        highest(&scores, side).into_iter().map(candidate).collect()
     }
 
     /// Returns the scores at all shifts from a map, those along a column of the fixed picture next to each other.
@@ -227,6 +241,27 @@ impl View {
         }
         scores
     }
+}
+
+/// Returns the places and scores of the highest ones, `SHIFTS` at most, of a square with `side` scores along either
+/// side: those above 0 without a higher neighbour.
+fn highest(scores: &[f64], side: usize) -> Vec<(usize, f64)> {
+    let near = |n: usize| n.saturating_sub(1)..(n + 2).min(side);
+    let is_peak = |place: usize, score: f64| {
+        near(place / side).all(|i| near(place % side).all(|j| scores[i * side + j] <= score))
+    };
+    let mut found: Vec<(usize, f64)> = Vec::new();
+    let mut limit = 0.0;
+    for (place, &score) in scores.iter().enumerate() {
+        if score > limit && is_peak(place, score) {
+            found.insert(found.partition_point(|&(_, other)| other >= score), (place, score));
+            if found.len() >= SHIFTS {
+                found.truncate(SHIFTS);
+                limit = found[SHIFTS - 1].1;
+            }
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -264,6 +299,19 @@ mod tests {
         let pictures = [picture(&DAffine3::IDENTITY, 1.0), picture(&truth.inverse(), -1.0)];
         let found = search(&pictures, kind, ALIKE).unwrap();
         distance(&found[0], &truth, &pictures[0].picture.geometry)
+    }
+
+    #[test]
+    fn the_highest_peaks_are_found_in_order() {
+        let scores = [
+            [5.0, 0.0, 3.0, 0.0, 6.0],
+            [0.0, 4.0, 2.0, 0.0, 0.0],
+            [0.0, 0.0, 0.0, 0.0, 6.0],
+            [-1.0, -2.0, -2.0, 0.0, 5.0],
+            [-1.0, -2.0, 1.0, 0.0, 0.0],
+        ];
+        assert_eq!(highest(scores.as_flattened(), 5), [(4, 6.0), (14, 6.0), (0, 5.0)]);
+        assert_eq!(highest(&[-1.0; 25], 5), []);
     }
 
     #[test]

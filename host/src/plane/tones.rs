@@ -44,23 +44,8 @@ pub struct Tones {
 
 impl Tones {
     /// Sorts the pixels of a picture with `columns` columns into tones. NaN has no tone.
-    pub fn new(pixels: &[f32], columns: usize, [dark, bright]: [f32; 2]) -> Self {
-        let strip = |first: usize| {
-            let mut strip = Strip::default();
-            for row in pixels.chunks_exact(columns) {
-                let pixels = &row[first..columns.min(first + WORD)];
-                let beyond = |limit: f32| bits(pixels, |pixel| pixel > limit);
-                let (image, dark, bright) = (bits(pixels, |pixel| !pixel.is_nan()), beyond(dark), beyond(bright));
-                for (plane, bits) in strip.iter_mut().zip([image & !dark, dark & !bright, bright]) {
-                    plane.push(bits);
-                }
-            }
-            for plane in &mut strip {
-                plane.extend([0; LANES]);
-            }
-            strip
-        };
-        Self::of((0..columns).step_by(WORD).map(strip).collect())
+    pub fn new(pixels: &[f32], columns: usize, limits: [f32; 2]) -> Self {
+        Self::of((0..columns).step_by(WORD).map(|first| strip(pixels, columns, first, limits)).collect())
     }
 
     fn of(strips: Vec<Strip>) -> Self {
@@ -106,9 +91,36 @@ impl Tones {
     }
 }
 
+widest! {
+    /// Returns the tones of the columns that begin with `first`.
+    fn strip(pixels: &[f32], columns: usize, first: usize, limits: [f32; 2]) -> Strip {
+        let [dark, bright] = limits;
+        let mut strip = Strip::default();
+        let mut word = [f32::NAN; WORD];
+        for row in pixels.chunks_exact(columns) {
+            let part = &row[first..columns.min(first + WORD)];
+            word[..part.len()].copy_from_slice(part);
+            strip[0].push(bits(&word, |pixel| pixel <= dark));
+            strip[1].push(bits(&word, |pixel| (pixel > dark) & (pixel <= bright)));
+            strip[2].push(bits(&word, |pixel| pixel > bright));
+        }
+        for plane in &mut strip {
+            plane.extend([0; LANES]);
+        }
+        strip
+    }
+}
+
 /// Returns one bit per pixel, the first one lowest.
-fn bits(pixels: &[f32], has: impl Fn(f32) -> bool) -> u64 {
-    pixels.iter().rev().fold(0, |bits, &pixel| bits << 1 | u64::from(has(pixel)))
+#[inline(always)]
+fn bits(pixels: &[f32; WORD], has: impl Fn(f32) -> bool) -> u64 {
+    let mut bytes = [0; WORD];
+    for l in 0..WORD {
+        bytes[l] = u8::from(has(pixels[l]));
+    }
+    // The product's highest byte holds the lowest bits of eight bytes.
+    let packed = |&eight: &[u8; 8]| u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    bytes.as_chunks().0.iter().rev().fold(0, |bits, eight| bits << 8 | packed(eight))
 }
 
 widest! {
