@@ -1,4 +1,4 @@
-//! Images of two dimensions within frames and bright surrounds.
+//! Images of two dimensions within frames, and on paper of any tone.
 
 use glam::DVec3;
 use libtest_mimic::Trial;
@@ -15,6 +15,7 @@ pub fn tests() -> Vec<Trial> {
     vec![
         test("frames_are_left_out", frames_are_left_out),
         test("retinas_on_white_are_found", retinas_on_white_are_found).with_ignored_flag(data_dir().is_none()),
+        test("retinas_on_grey_are_found", retinas_on_grey_are_found).with_ignored_flag(data_dir().is_none()),
     ]
 }
 
@@ -61,10 +62,22 @@ fn frames_are_left_out() {
 /// Inverted angiograms and colour pictures. Their surrounds match better than what is inside.
 fn retinas_on_white_are_found() {
     for pair in ["retina/Retina_101", "retina/Retina_91"] {
-        let (found, mean) = registered_after(pair, Kind::Affine, Channel::Luma, |mut picture| {
-            picture.voxels.iter_mut().for_each(|pixel| *pixel = 255.0 - *pixel);
-            picture
-        });
-        assert!(found.trusted() && mean < 5.0, "{pair}: {mean:.2} px, {:?}, {:?}", found.place, found.doubts);
+        are_found_after(pair, |pixel| 255.0 - pixel);
     }
+}
+
+/// Surrounds in the middle of the range.
+fn retinas_on_grey_are_found() {
+    for pair in ["retina/Retina_27", "retina/Retina_91"] {
+        are_found_after(pair, |pixel| if pixel < 12.0 { 128.0 } else { pixel });
+    }
+}
+
+/// Asserts that the pictures of a pair are registered after every pixel was changed.
+fn are_found_after(pair: &str, change: fn(f32) -> f32) {
+    let (found, mean) = registered_after(pair, Kind::Affine, Channel::Luma, |mut picture| {
+        picture.voxels.iter_mut().for_each(|pixel| *pixel = change(*pixel));
+        picture
+    });
+    assert!(found.trusted() && mean < 5.0, "{pair}: {mean:.2} px, {:?}, {:?}", found.place, found.doubts);
 }

@@ -24,7 +24,7 @@ pub struct Options {
     /// How the windows' exponentials are computed.
     pub exponentials: Exponentials,
     /// A mask on the fixed picture's grid: pixels where it is below 0.5 are background. Without it, pixels nearly as
-    /// dark as the darkest are, and those of a uniform frame or a flat bright surround.
+    /// dark as the darkest are, and those of a uniform frame or a flat surround.
     pub fixed_mask: Option<Volume>,
     /// The range of each picture's intensities that is used. Intensities beyond it are clamped.
     pub fixed_range: IntensityRange,

@@ -1,26 +1,29 @@
-//! The foreground of a picture or volume: what is neither dark nor a bright surround.
+//! The foreground of a picture or volume: what is neither dark nor a flat surround.
 
 use crate::Volume;
 use crate::image::{Prepared, ceiling, extent};
 use std::borrow::Cow;
+use std::num::NonZero;
 use std::ops::Range;
 
-/// The background is darker than this fraction of the way from the darkest pixel to the white level. A bright surround is
-/// brighter than all but this fraction of it.
+/// The background is darker than this fraction of the way from the darkest pixel to the white level. No pixel of a
+/// surround differs from its corner by more than that.
 const DARK: f32 = 0.05;
-/// Half of a bright surround differs by no more than this fraction of the range from its median. Paper and windows are
+/// Half of a surround differs by no more than this fraction of the range from its median. Paper and windows are
 /// so flat. The light behind a slide is not, and outlines on it tell where the tissue lies.
 const FLAT: f32 = 0.001;
+/// A surround has at least this fraction of the pixels beside each of its corners.
+const LEAST: f64 = 0.01;
 /// The fraction of pixels that are brighter than the white level, such as glare.
 const GLARE: f64 = 0.01;
 
 /// Returns which pixels are brighter than the background and its noise, inside the mask and, in a 2-D image, not in a
-/// bright surround, such as paper.
+/// flat surround, such as paper.
 pub fn foreground_mask(picture: &Volume, mask: Option<&Volume>) -> Vec<bool> {
     let pixels = &picture.voxels;
     let counts = |n: usize| mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
     let (black, white) = tones(pixels.clone());
-    let surround = bright_surround(picture, mask, black..white);
+    let surround = flat_surround(picture, mask, black..white);
     let inside = |n: usize| counts(n) && surround.as_ref().is_none_or(|surround| !surround[n]);
     let ((black, white), noise) = match &surround {
         Some(surround) => (tones((0..pixels.len()).filter(|&n| !surround[n]).map(|n| pixels[n]).collect()), None),
@@ -47,35 +50,44 @@ fn tones(mut pixels: Vec<f32>) -> (f32, f32) {
     }
 }
 
-/// Returns which pixels of a 2-D image inside the mask are as bright as the white level, and connected to one of the
-/// corners of what the mask covers through such pixels; `None` if no corner is bright, or the pixels are not flat.
-fn bright_surround(picture: &Volume, mask: Option<&Volume>, tones: Range<f32>) -> Option<Vec<bool>> {
+/// Returns which pixels of a 2-D image are connected to a corner of what the mask covers through pixels of about its
+/// tone, as far as the corner is not dark and the pixels are many and flat; `None` if there are none.
+fn flat_surround(picture: &Volume, mask: Option<&Volume>, tones: Range<f32>) -> Option<Vec<bool>> {
     if !picture.geometry.is_flat() {
         return None;
     }
-    let light = tones.end - DARK * (tones.end - tones.start);
+    let pixels = &picture.voxels;
     let [width, height, _] = picture.geometry.size;
     let [columns, rows] = match mask {
         Some(mask) => extent([width, height], |n| mask.voxels[n] >= 0.5)?,
         None => [0..width, 0..height],
     };
-    let bright = |n: usize| picture.voxels[n] >= light && mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
+    let range = tones.end - tones.start;
+    let counts = |n: usize| mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
     let corner = |at: usize| {
         let x = if at & 1 == 0 { columns.start } else { columns.end - 1 };
         x + width * if at & 2 == 0 { rows.start } else { rows.end - 1 }
     };
-    let corners: Vec<usize> = (0..4).map(corner).filter(|&n| bright(n)).collect();
-    if corners.is_empty() {
-        return None;
+    // Which corner's region a pixel belongs to.
+    let mut regions = vec![None; pixels.len()];
+    let mut flat = [false; 4];
+    for at in 0..4 {
+        let corner = corner(at);
+        if regions[corner].is_some() || !counts(corner) || pixels[corner] <= tones.start + DARK * range {
+            continue;
+        }
+        let like = |n: usize| (pixels[n] - pixels[corner]).abs() <= DARK * range && counts(n);
+        regions[corner] = NonZero::new(1 + at as u8);
+        // Sweeps need no stack, which would be as large as the picture.
+        while sweep(&mut regions, corner, 0..width * height, -1, width, like)
+            | sweep(&mut regions, corner, (0..width * height).rev(), 1, width, like)
+        {}
+        let region: Vec<f32> =
+            (0..pixels.len()).filter(|&n| regions[n] == regions[corner]).map(|n| pixels[n]).collect();
+        flat[at] = region.len() as f64 >= LEAST * pixels.len() as f64 && is_flat(region, FLAT * range);
     }
-    let mut found = vec![false; picture.voxels.len()];
-    corners.iter().for_each(|&n| found[n] = true);
-    // Sweeps need no stack, which would be as large as the picture.
-    while sweep(&mut found, 0..width * height, -1, width, bright)
-        | sweep(&mut found, (0..width * height).rev(), 1, width, bright)
-    {}
-    let surround: Vec<f32> = (0..found.len()).filter(|&n| found[n]).map(|n| picture.voxels[n]).collect();
-    is_flat(surround, FLAT * (tones.end - tones.start)).then_some(found)
+    let is_flat = |region: &Option<NonZero<u8>>| region.is_some_and(|at| flat[usize::from(at.get()) - 1]);
+    flat.contains(&true).then(|| regions.iter().map(is_flat).collect())
 }
 
 /// Whether half of some pixels differ by no more than `most` from the median.
@@ -85,25 +97,26 @@ fn is_flat(mut pixels: Vec<f32>, most: f32) -> bool {
     2 * pixels.iter().filter(|&&pixel| (pixel - median).abs() <= most).count() >= pixels.len()
 }
 
-/// Spreads what was found along and across rows, by one pass over the pixels in this order. `back` leads to the pixel
-/// before along a row. Returns whether more was found.
+/// Spreads the region of a corner along and across rows, by one pass over the pixels in this order. `back` leads to the
+/// pixel before along a row. Returns whether it has grown.
 fn sweep(
-    found: &mut [bool],
+    regions: &mut [Option<NonZero<u8>>],
+    corner: usize,
     order: impl Iterator<Item = usize>,
     back: isize,
     width: usize,
-    bright: impl Fn(usize) -> bool,
+    like: impl Fn(usize) -> bool,
 ) -> bool {
-    let edge = if back < 0 { 0 } else { width - 1 };
-    let mut more = false;
+    let (region, edge) = (regions[corner], if back < 0 { 0 } else { width - 1 });
+    let mut has_grown = false;
     for n in order {
-        let is_found = |offset: isize| n.checked_add_signed(offset).and_then(|n| found.get(n)).is_some_and(|&is| is);
-        if !found[n] && (n % width != edge && is_found(back) || is_found(back * width as isize)) && bright(n) {
-            found[n] = true;
-            more = true;
+        let is_there = |offset: isize| n.checked_add_signed(offset).is_some_and(|n| regions.get(n) == Some(&region));
+        if regions[n].is_none() && (n % width != edge && is_there(back) || is_there(back * width as isize)) && like(n) {
+            regions[n] = region;
+            has_grown = true;
         }
     }
-    more
+    has_grown
 }
 
 #[cfg(test)]
@@ -142,6 +155,13 @@ mod tests {
                 assert_disc(&foreground_mask(&ring(inside, around), None), 20.0);
             }
         }
+    }
+
+    #[test]
+    fn a_grey_ground_is_left_out() {
+        let foreground = foreground_mask(&ring(20.0, 60.0), None);
+        let is_ring = |n: usize| radius(n) == 0.0 || (8.0..20.0).contains(&radius(n));
+        assert!((0..foreground.len()).all(|n| foreground[n] == is_ring(n)));
     }
 
     #[test]
