@@ -3,17 +3,18 @@
 use crate::Volume;
 use crate::image::{Prepared, ceiling, extent};
 use std::borrow::Cow;
-use std::num::NonZero;
 use std::ops::Range;
 
 /// The background is darker than this fraction of the way from the darkest pixel to the white level. No pixel of a
-/// surround differs from its corner by more than that.
+/// surround differs from its corner's tone by more than that.
 const DARK: f32 = 0.05;
 /// Half of a surround differs by no more than this fraction of the range from its median. Paper and windows are
 /// so flat. The light behind a slide is not, and outlines on it tell where the tissue lies.
 const FLAT: f32 = 0.001;
-/// A surround has at least this fraction of the pixels beside each of its corners.
+/// A surround has at least this fraction of the pixels, and begins in a flat square whose side is this part of the
+/// picture's shorter side.
 const LEAST: f64 = 0.01;
+const CORNER: usize = 32;
 /// The fraction of pixels that are brighter than the white level, such as glare.
 const GLARE: f64 = 0.01;
 
@@ -50,73 +51,79 @@ fn tones(mut pixels: Vec<f32>) -> (f32, f32) {
     }
 }
 
-/// Returns which pixels of a 2-D image are connected to a corner of what the mask covers through pixels of about its
-/// tone, as far as the corner is not dark and the pixels are many and flat; `None` if there are none.
+/// Returns which pixels of a 2-D image are connected to a flat corner of what the mask covers through pixels of about its
+/// tone, as far as the corner is not dark and the pixels are many and flat, too; `None` if there are none.
 fn flat_surround(picture: &Volume, mask: Option<&Volume>, tones: Range<f32>) -> Option<Vec<bool>> {
     if !picture.geometry.is_flat() {
         return None;
     }
     let pixels = &picture.voxels;
     let [width, height, _] = picture.geometry.size;
-    let [columns, rows] = match mask {
-        Some(mask) => extent([width, height], |n| mask.voxels[n] >= 0.5)?,
-        None => [0..width, 0..height],
-    };
     let range = tones.end - tones.start;
     let counts = |n: usize| mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
-    let corner = |at: usize| {
-        let x = if at & 1 == 0 { columns.start } else { columns.end - 1 };
-        x + width * if at & 2 == 0 { rows.start } else { rows.end - 1 }
-    };
-    // Which corner's region a pixel belongs to.
-    let mut regions = vec![None; pixels.len()];
-    let mut flat = [false; 4];
-    for at in 0..4 {
-        let corner = corner(at);
-        if regions[corner].is_some() || !counts(corner) || pixels[corner] <= tones.start + DARK * range {
-            continue;
-        }
-        let like = |n: usize| (pixels[n] - pixels[corner]).abs() <= DARK * range && counts(n);
-        regions[corner] = NonZero::new(1 + at as u8);
+    let corners = corners([width, height], mask)?.map(|corner| corner.filter(|&n| counts(n)).collect::<Vec<_>>());
+    let mut surround: Option<Vec<bool>> = None;
+    for corner in &corners {
+        let is_known = surround.as_ref().is_some_and(|surround| corner.iter().any(|&n| surround[n]));
+        let tone = flat_tone(corner.iter().map(|&n| pixels[n]).collect(), FLAT * range);
+        let Some(tone) = tone.filter(|&tone| !is_known && tone > tones.start + DARK * range) else { continue };
+        let like = |n: usize| (pixels[n] - tone).abs() <= DARK * range && counts(n);
+        let mut found = vec![false; pixels.len()];
+        corners.iter().flatten().filter(|&&n| like(n)).for_each(|&n| found[n] = true);
         // Sweeps need no stack, which would be as large as the picture.
-        while sweep(&mut regions, corner, 0..width * height, -1, width, like)
-            | sweep(&mut regions, corner, (0..width * height).rev(), 1, width, like)
+        while sweep(&mut found, 0..width * height, -1, width, like)
+            | sweep(&mut found, (0..width * height).rev(), 1, width, like)
         {}
-        let region: Vec<f32> =
-            (0..pixels.len()).filter(|&n| regions[n] == regions[corner]).map(|n| pixels[n]).collect();
-        flat[at] = region.len() as f64 >= LEAST * pixels.len() as f64 && is_flat(region, FLAT * range);
+        let region: Vec<f32> = (0..pixels.len()).filter(|&n| found[n]).map(|n| pixels[n]).collect();
+        if region.len() as f64 >= LEAST * pixels.len() as f64 && flat_tone(region, FLAT * range).is_some() {
+            surround.get_or_insert_with(|| vec![false; pixels.len()]).iter_mut().zip(found).for_each(|(a, b)| *a |= b);
+        }
     }
-    let is_flat = |region: &Option<NonZero<u8>>| region.is_some_and(|at| flat[usize::from(at.get()) - 1]);
-    flat.contains(&true).then(|| regions.iter().map(is_flat).collect())
+    surround
 }
 
-/// Whether half of some pixels differ by no more than `most` from the median.
-fn is_flat(mut pixels: Vec<f32>, most: f32) -> bool {
+/// Returns the pixels of a square in each corner of what the mask covers; `None` if it covers nothing.
+fn corners(size: [usize; 2], mask: Option<&Volume>) -> Option<[impl Iterator<Item = usize>; 4]> {
+    let whole = match mask {
+        Some(mask) => extent(size, |n| mask.voxels[n] >= 0.5)?,
+        None => size.map(|side| 0..side),
+    };
+    let side = whole.iter().map(|side| side.len()).min()?.div_ceil(CORNER);
+    let [[left, right], [above, below]] = whole.map(|Range { start, end }| [start..start + side, end - side..end]);
+    let square = |columns: &Range<usize>, rows: &Range<usize>| {
+        let columns = columns.clone();
+        rows.clone().flat_map(move |row| columns.clone().map(move |column| row * size[0] + column))
+    };
+    Some([square(&left, &above), square(&right, &above), square(&left, &below), square(&right, &below)])
+}
+
+/// Returns the median of some pixels if half of them differ from it by `most` at most.
+fn flat_tone(mut pixels: Vec<f32>, most: f32) -> Option<f32> {
     let middle = pixels.len() / 2;
-    let median = *pixels.select_nth_unstable_by(middle, f32::total_cmp).1;
-    2 * pixels.iter().filter(|&&pixel| (pixel - median).abs() <= most).count() >= pixels.len()
+    let (_, &mut median, _) = (!pixels.is_empty()).then(|| pixels.select_nth_unstable_by(middle, f32::total_cmp))?;
+    let flat = pixels.iter().filter(|&&pixel| (pixel - median).abs() <= most).count();
+    (2 * flat >= pixels.len()).then_some(median)
 }
 
-/// Spreads the region of a corner along and across rows, by one pass over the pixels in this order. `back` leads to the
-/// pixel before along a row. Returns whether it has grown.
+/// Spreads what was found along and across rows, by one pass over the pixels in this order. `back` leads to the pixel
+/// before along a row. Returns whether more was found.
 fn sweep(
-    regions: &mut [Option<NonZero<u8>>],
-    corner: usize,
+    found: &mut [bool],
     order: impl Iterator<Item = usize>,
     back: isize,
     width: usize,
     like: impl Fn(usize) -> bool,
 ) -> bool {
-    let (region, edge) = (regions[corner], if back < 0 { 0 } else { width - 1 });
-    let mut has_grown = false;
+    let edge = if back < 0 { 0 } else { width - 1 };
+    let mut more = false;
     for n in order {
-        let is_there = |offset: isize| n.checked_add_signed(offset).is_some_and(|n| regions.get(n) == Some(&region));
-        if regions[n].is_none() && (n % width != edge && is_there(back) || is_there(back * width as isize)) && like(n) {
-            regions[n] = region;
-            has_grown = true;
+        let is_found = |offset: isize| n.checked_add_signed(offset).and_then(|n| found.get(n)).is_some_and(|&is| is);
+        if !found[n] && (n % width != edge && is_found(back) || is_found(back * width as isize)) && like(n) {
+            found[n] = true;
+            more = true;
         }
     }
-    has_grown
+    more
 }
 
 #[cfg(test)]

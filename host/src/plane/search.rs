@@ -35,7 +35,7 @@ const APART: f64 = 0.03;
 pub const LARGER: f64 = 2.0 * SMALL;
 /// How many poses are refined, first roughly and then finely, and the rounds of that. Many are refined roughly, because
 /// the right pose may lie between two steps, and score less at either of these than many wrong ones.
-const REFINED: [(usize, &[Round]); 2] = [(200, &[(0.5, 2)]), (24, &[(0.5, 2), (0.25, 2), (0.25, 2)])];
+const REFINED: [(usize, &[Round]); 2] = [(200, &[(0.5, 3)]), (24, &[(0.5, 2), (0.25, 2), (0.25, 2)])];
 /// The most pixels along the longer side of the pictures from which all smaller ones are made.
 const LARGEST: f64 = 4.0 * LARGER;
 
