@@ -51,8 +51,8 @@ fn tones(mut pixels: Vec<f32>) -> (f32, f32) {
     }
 }
 
-/// Returns which pixels of a 2-D image are connected to a flat corner of what the mask covers through pixels of about its
-/// tone, as far as the corner is not dark and the pixels are many and flat, too; `None` if there are none.
+/// Returns which pixels of a 2-D image are connected to a flat corner of what the mask covers through pixels of about
+/// its tone, as far as the corner is not dark and the pixels are many and flat, too; `None` if there are none.
 fn flat_surround(picture: &Volume, mask: Option<&Volume>, tones: Range<f32>) -> Option<Vec<bool>> {
     if !picture.geometry.is_flat() {
         return None;
