@@ -10,6 +10,7 @@ use mireg::{Check, Geometry, Options, PixelType, Registration, Silent, Volume, i
 
 use super::{PAIR, register, test};
 use crate::support::{self, CPU, data_dir, specked_ellipsoid};
+use std::path::PathBuf;
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -241,16 +242,27 @@ pub fn registered_after(
     channel: Channel,
     change: impl Fn(Volume) -> Volume,
 ) -> (Registration, f64) {
-    let path = |of: &str| data_dir().unwrap().join(format!("real/retina_multimodal/{pair}_{of}"));
-    let options = ReadOptions { channel, ..ReadOptions::default() };
-    let read = |name| change(io::read_with(&path(name), &options).unwrap().volume);
-    let [fixed, moving] = ["fixed.png", "moving.png"].map(read);
+    let [fixed, moving] = pictures(pair, channel).map(change);
     let found = register(&fixed, &moving, &Options { dof, ..Options::default() });
-    let text = std::fs::read_to_string(path("landmarks.csv")).unwrap();
-    let map = found.transform.to_affine();
-    let off: Vec<f64> = landmarks(&text).iter().map(|[from, to]| map.transform_point3(*from).distance(*to)).collect();
-    let mean = off.iter().sum::<f64>() / off.len() as f64;
+    let mean = mean_error(pair, &found.transform.to_affine());
     (found, mean)
+}
+
+fn path(pair: &str, of: &str) -> PathBuf {
+    data_dir().unwrap().join(format!("real/retina_multimodal/{pair}_{of}"))
+}
+
+/// Reads the fixed and the moving picture of a pair.
+pub fn pictures(pair: &str, channel: Channel) -> [Volume; 2] {
+    let options = ReadOptions { channel, ..ReadOptions::default() };
+    ["fixed.png", "moving.png"].map(|name| io::read_with(&path(pair, name), &options).unwrap().volume)
+}
+
+/// Returns the mean error of a pair's landmarks, pixels.
+pub fn mean_error(pair: &str, map: &DAffine3) -> f64 {
+    let text = std::fs::read_to_string(path(pair, "landmarks.csv")).unwrap();
+    let off: Vec<f64> = landmarks(&text).iter().map(|[from, to]| map.transform_point3(*from).distance(*to)).collect();
+    off.iter().sum::<f64>() / off.len() as f64
 }
 
 /// x and y in the fixed and in the moving picture, pixels.

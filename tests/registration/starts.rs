@@ -1,13 +1,17 @@
 //! All kinds of initialisation, from poses from which each must succeed.
 
-use glam::{DAffine3, DMat3, DVec3};
-use libtest_mimic::Trial;
-use mireg::io::{self, transform::Grids};
-use mireg::registration::{Init, Options};
-use mireg::transform::{Dimension, Kind, Linear, distance};
+use std::f64::consts::PI;
 
-use super::{GOOD_MM, PAIR, error, placed, register, test};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use libtest_mimic::Trial;
+use mireg::io::{self, Channel, transform::Grids};
+use mireg::registration::{Init, Options, Started};
+use mireg::transform::{Dimension, Kind, Linear, distance};
+use mireg::{Geometry, Volume};
+
+use super::{GOOD_MM, PAIR, error, place, placed, register, test};
 use crate::cli::{self, mireg};
+use crate::support::data_dir;
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -17,6 +21,8 @@ pub fn tests() -> Vec<Trial> {
         test("moments_turn_an_image_onto_itself", moments_turn_an_image_onto_itself),
         test("a_start_in_a_file", a_start_in_a_file),
         test("files_that_are_no_start", files_that_are_no_start),
+        test("pictures_that_were_turned_and_halved", pictures_that_were_turned_and_halved)
+            .with_ignored_flag(data_dir().is_none()),
     ]
 }
 
@@ -96,4 +102,48 @@ fn files_that_are_no_start() {
         assert!(told.contains(word) && told.lines().count() == 1, "{file}: {told}");
         assert!(!folder.path().join("out").exists());
     }
+}
+
+/// Returns a picture upside down, and the map of its points to those of the one that was given.
+fn upside_down(mut picture: Volume) -> (Volume, DAffine3) {
+    picture.voxels.reverse();
+    let middle = DAffine3::from_translation(picture.geometry.centre());
+    (picture, middle * DAffine3::from_rotation_z(PI) * middle.inverse())
+}
+
+/// Returns a picture with half as many columns and rows, and the map of its points to those of the one that was given.
+fn halved(picture: &Volume) -> (Volume, DAffine3) {
+    let size = picture.geometry.size.map(|n| (n / 2).max(1));
+    let first = |n: usize| 2 * (n / size[0]) * picture.geometry.size[0] + 2 * (n % size[0]);
+    let below = picture.geometry.size[0];
+    let mean =
+        |n: usize| [0, 1, below, below + 1].map(|next| picture.voxels[first(n) + next]).iter().sum::<f32>() / 4.0;
+    let geometry = Geometry { size, ..picture.geometry };
+    let voxels = (0..geometry.voxels()).map(mean).collect();
+    let map = DAffine3::from_scale_rotation_translation(
+        DVec3::new(2.0, 2.0, 1.0),
+        DQuat::IDENTITY,
+        DVec3::new(0.5, 0.5, 0.0),
+    );
+    (Volume { geometry, voxels, pixel: picture.pixel }, map)
+}
+
+/// A radar and an optical image, and MR and PET of one head. Local contrast does not find them.
+fn pictures_that_were_turned_and_halved() {
+    let found = |pair, dof, change: fn(Volume) -> (Volume, DAffine3)| {
+        let [fixed, moving] = place::pictures(pair, Channel::Auto);
+        let (moving, back) = change(moving);
+        let found = register(&fixed, &moving, &Options { dof, ..Options::default() });
+        let off = place::mean_error(pair, &(back * found.transform.to_affine()));
+        let Started { from, .. } = found.started;
+        assert!(
+            found.trusted() && from == "wide_contrast" && off < 3.0,
+            "{pair}: {off:.2} px, from {from}, {:?}, {:?}",
+            found.place,
+            found.doubts
+        );
+    };
+    found("sar_optical/SO1", Kind::Affine, upside_down);
+    found("sar_optical/SO1", Kind::Affine, |picture| halved(&picture));
+    found("mr_pet/MRI_PET_1", Kind::Rigid, upside_down);
 }

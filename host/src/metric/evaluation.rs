@@ -54,6 +54,11 @@ impl Evaluation {
         }
     }
 
+    /// Returns the mutual information that all samples share, nats, if those outside the moving image share none.
+    pub fn total_mi(&self) -> f64 {
+        self.mi * self.overlap as f64
+    }
+
     /// Returns the fraction of the samples inside the moving image, 0 to 1.
     pub fn overlap_fraction(&self) -> f64 {
         self.overlap as f64 / self.samples.max(1) as f64

@@ -12,8 +12,10 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
-/// Pixels along the longer side of the picture that shows more, when all poses are compared.
-const SMALL: f64 = 64.0;
+/// Pixels along the longer side of the picture that shows more, when all poses are compared: for local contrast, and
+/// for wide local contrast, which shows nothing as small.
+pub const SMALL: f64 = 64.0;
+pub const SMALL_IF_WIDE: f64 = 32.0;
 /// The step of rotations, degrees, and the factor between magnifications. A pose between two steps is off by up to
 /// about a pixel and a half at the border.
 const TURNED: f64 = 5.0;
@@ -31,12 +33,12 @@ const OVERLAP: f64 = 0.2;
 const SHIFTS: usize = 3;
 const FOUND: usize = 8;
 const APART: f64 = 0.03;
-/// Pixels along the longer side when poses are refined.
-pub const LARGER: f64 = 2.0 * SMALL;
+/// How many times more pixels there are along the longer side when poses are refined.
+pub const LARGER: f64 = 2.0;
 /// How many poses are refined, first roughly and then finely, and the rounds of that. Many are refined roughly, because
 /// the right pose may lie between two steps, and score less at either of these than many wrong ones.
 const REFINED: [(usize, &[Round]); 2] = [(200, &[(0.5, 3)]), (24, &[(0.5, 2), (0.25, 2), (0.25, 2)])];
-/// The most pixels along the longer side of the pictures from which all smaller ones are made.
+/// How many times more pixels there are at most in the pictures from which all smaller ones are made.
 const LARGEST: f64 = 4.0 * LARGER;
 
 /// A round of refinement: by this fraction of the steps, and by shifts of up to so many pixels.
@@ -62,20 +64,28 @@ struct Candidate {
 /// Searches for the maps of fixed points to moving points, LPS mm, at which the tones of both pictures have the most
 /// mutual information. Returns them best first; none for pictures that are too small.
 ///
-/// All rotations are tried if `kind` has a rotation, and if it has a scale, `magnifications`, such as [`ALIKE`].
+/// All rotations are tried if `kind` has a rotation, and if it has a scale, `magnifications`, such as [`ALIKE`]: on grids
+/// of `small` pixels along the longer side, such as [`SMALL`].
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
-pub fn search(pictures: &[LocalContrast; 2], kind: Kind, magnifications: RangeInclusive<i32>) -> Result<Vec<DAffine3>> {
+pub fn search(
+    pictures: &[LocalContrast; 2],
+    kind: Kind,
+    magnifications: RangeInclusive<i32>,
+    small: f64,
+) -> Result<Vec<DAffine3>> {
     let cropped = without_margins(pictures);
     let pictures = cropped.as_ref().unwrap_or(pictures);
-    let pictures =
-        &pictures.each_ref().map(|contrast| contrast.thinned(longer_side(&contrast.picture.geometry) / LARGEST));
-    let information = &Information::new((4.0 * LARGER * LARGER) as usize);
+    let pictures = &pictures
+        .each_ref()
+        .map(|contrast| contrast.thinned(longer_side(&contrast.picture.geometry) / (LARGEST * small)));
+    let larger = LARGER * small;
+    let information = &Information::new((4.0 * larger * larger) as usize);
     let grids = pictures.each_ref().map(|contrast| contrast.picture.geometry);
-    let mut found = everywhere(pictures, kind, magnifications, information);
+    let mut found = everywhere(pictures, kind, magnifications, (small, information));
     for (most, rounds) in REFINED {
-        let refinement = Refinement { rounds, kind, information };
+        let refinement = Refinement { rounds, kind, pixels: larger, information };
         found = refinement.of_all(distinct(found, most, &grids), pictures);
     }
     check_stopped()?;
@@ -96,7 +106,7 @@ fn everywhere(
     pictures: &[LocalContrast; 2],
     kind: Kind,
     magnifications: RangeInclusive<i32>,
-    information: &Information,
+    (pixels, information): (f64, &Information),
 ) -> Vec<Candidate> {
     let [fixed, moving] = pictures.each_ref().map(|contrast| contrast.picture.geometry);
     let same = longer_side(&moving) / longer_side(&fixed);
@@ -106,9 +116,9 @@ fn everywhere(
     };
     let turns = if kind == Kind::Translation { 1 } else { (360.0 / TURNED) as u32 };
     let at_size = |size: f64| {
-        let view = View::new(pictures, size, SMALL);
+        let view = View::new(pictures, size, pixels);
         let ratio = same / size;
-        let window = (SMALL * (0.5 + (0.5 - OVERLAP) * ratio.min(1.0 / ratio))).round() as usize;
+        let window = (pixels * (0.5 + (0.5 - OVERLAP) * ratio.min(1.0 / ratio))).round() as usize;
         let pose = move |n: u32| Pose { angle: (f64::from(n) * TURNED).to_radians(), size };
         let at_turn = move |n| {
             let best = |view: &View| view.best(pose(n), [fixed.centre(), moving.centre()], window, information);
@@ -123,6 +133,8 @@ fn everywhere(
 struct Refinement<'a> {
     rounds: &'a [Round],
     kind: Kind,
+    /// Pixels along the longer side.
+    pixels: f64,
     information: &'a Information,
 }
 
@@ -132,7 +144,7 @@ impl Refinement<'_> {
         let mut sizes: Vec<f64> = candidates.iter().map(|candidate| candidate.pose.size).collect();
         sizes.sort_by(f64::total_cmp);
         sizes.dedup();
-        let views: Vec<_> = sizes.into_par_iter().filter_map(|size| View::new(pictures, size, LARGER)).collect();
+        let views: Vec<_> = sizes.into_par_iter().filter_map(|size| View::new(pictures, size, self.pixels)).collect();
         let refined = |candidate: Candidate| {
             let view = views.iter().find(|view| view.size == candidate.pose.size)?;
             self.of(candidate, view)
@@ -297,7 +309,7 @@ mod tests {
         let matrix = plane(degrees.to_radians()) * DMat3::from_diagonal(DVec3::new(size, size, 1.0));
         let truth = DAffine3::from_mat3_translation(matrix, middle + shift - matrix * middle);
         let pictures = [picture(&DAffine3::IDENTITY, 1.0), picture(&truth.inverse(), -1.0)];
-        let found = search(&pictures, kind, ALIKE).unwrap();
+        let found = search(&pictures, kind, ALIKE, SMALL).unwrap();
         distance(&found[0], &truth, &pictures[0].picture.geometry)
     }
 

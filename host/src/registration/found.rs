@@ -71,10 +71,11 @@ impl Registration {
 #[derive(Debug, Clone, Serialize)]
 pub struct Started {
     /// The initialisation `header`, `geometry`, `mass`, `moments`, `search` or `file`, or the attempt that replaced the
-    /// first result: `contrast` (of 2-D images, by their local contrast), `foreground` (of volumes, by their
-    /// foreground), `elsewhere` (of volumes, from a better position of the smaller one in the larger one), `structures`
-    /// (of volumes, from the best optimum of structures in wide neighbourhoods) or `affine` (of volumes, the transform of
-    /// the requested kind that is nearest to an affine registration).
+    /// first result: `contrast` (of 2-D images, by their local contrast), `wide_contrast` (of 2-D images, from a search by
+    /// wide local contrast), `foreground` (of volumes, by their foreground), `elsewhere` (of volumes, from a better
+    /// position of the smaller one in the larger one), `structures` (of volumes, from the best optimum of structures in
+    /// wide neighbourhoods) or `affine` (of volumes, the transform of the requested kind that is nearest to an affine
+    /// registration).
     pub from: &'static str,
     /// The root mean square distance between start and result over the fixed image's grid, mm.
     pub distance_mm: f64,

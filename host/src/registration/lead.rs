@@ -3,6 +3,7 @@
 use super::place::{Foregrounds, Place};
 use super::poses::{CONTRAST_LEAD, LITTLE_INFORMATION, OPTIMUM_LEAD, is_clearly_more};
 use crate::doubt::{Check, Doubt};
+use crate::transform::Kind;
 use glam::DAffine3;
 
 /// If local contrast does not agree (see [`CONTRAST_LEAD`]), another measure must: the mutual information must be this
@@ -92,6 +93,17 @@ pub fn intensities_lead(place: Place) -> bool {
     place.intensities >= INTENSITIES_LEAD
 }
 
+/// Whether 2-D images agree much better at the result than at poses around it by local contrast, or clearly better both
+/// by wide local contrast and by intensities. One of the two is not enough where a first result was wrong: a second
+/// wrong one must not pass by chance. If the transform also has a scale, it can make images agree in part, and the
+/// limits are squared.
+pub fn two_lead(place: Place, kind: Kind) -> bool {
+    let power = if kind > Kind::Rigid { 2 } else { 1 };
+    let exceeds = |lead: f64, limit: f64| lead >= limit.powi(power);
+    let wide_leads = place.wide_contrast.is_some_and(|lead| exceeds(lead, WIDE_CONTRAST_LEAD));
+    contrast_leads(place) || wide_leads && exceeds(place.intensities, INTENSITIES_LEAD)
+}
+
 /// Whether local contrast and intensities both agree better at the result than at poses around it, by however little.
 pub fn both_exceed_surroundings(place: Place) -> bool {
     place.contrast.min(place.intensities) > 1.0
@@ -173,6 +185,17 @@ mod tests {
         };
         assert!(believed(1.4, 1.2, 1.0) && !believed(1.4, 1.1, 1.0) && !believed(1.3, 1.2, 1.0));
         assert!(believed(0.0, 1.5, 1.1) && !believed(0.0, 1.4, 1.1) && !believed(0.0, 1.5, 1.2));
+    }
+
+    #[test]
+    fn after_a_wrong_result_two_measures_must_agree() {
+        let agree = |contrast, wide_contrast, intensities| {
+            let place = Place { contrast, wide_contrast: Some(wide_contrast), intensities, ..Place::NOWHERE };
+            [Kind::Rigid, Kind::Similarity].map(|kind| two_lead(place, kind))
+        };
+        assert_eq!((agree(3.5, 0.0, 0.0), agree(0.0, 1.97, 1.45)), ([true; 2], [true; 2]));
+        assert_eq!((agree(0.0, 1.4, 1.45), agree(0.0, 1.97, 1.2)), ([true, false], [true, false]));
+        assert_eq!((agree(3.4, 9.0, 1.1), agree(3.4, 1.3, 9.0)), ([false; 2], [false; 2]));
     }
 
     #[test]

@@ -202,7 +202,7 @@ pub fn after_search([fixed, moving]: [&Geometry; 2]) -> Vec<f64> {
     };
     let mut spacings = automatic(grid);
     let finest = spacings[0];
-    spacings.retain(|&mm| mm == finest || mm * search::LARGER <= longer_side(grid));
+    spacings.retain(|&mm| mm == finest || mm * search::LARGER * search::SMALL <= longer_side(grid));
     spacings.reverse();
     spacings
 }

@@ -117,6 +117,8 @@ struct Case<'a> {
     lattice: Lattice,
     /// Whether only results count that local contrast confirms, so that no other measure needs to be looked at.
     contrast_decides: bool,
+    /// Whether poses are from a wide search, and ranked as it ranks them: by the information that all samples share.
+    ranks_of_all: bool,
 }
 
 impl<'a> Case<'a> {
@@ -139,7 +141,17 @@ impl<'a> Case<'a> {
         let read = &tally.timed(Part::Pyramid, prepare)?;
         let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
         let lattice = Lattice::Avoided;
-        register(Case { fixed, moving, read, tally, backend, observer, lattice, contrast_decides: false })
+        register(Case {
+            fixed,
+            moving,
+            read,
+            tally,
+            backend,
+            observer,
+            lattice,
+            contrast_decides: false,
+            ranks_of_all: false,
+        })
     }
 
     /// Registers with transforms of the requested kind only. [`Case::nearest`] may then fall back on an affine
@@ -200,7 +212,7 @@ impl<'a> Case<'a> {
         let judge = structures.as_ref().filter(|_| judged);
         let mut attempts = vec![found];
         for retry in &retries {
-            if let Some(retried) = unless_fatal(self.retry(retry, options, foregrounds))? {
+            if let Some(retried) = unless_fatal(self.retry(retry, registered, options, foregrounds))? {
                 let found = &attempts[0];
                 if retry.accepts(&retried, found) && self.beats_rivals(&retried, found, foregrounds) {
                     return Ok(retried);

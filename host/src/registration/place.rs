@@ -212,6 +212,11 @@ impl Foregrounds {
         &self.local_contrast
     }
 
+    /// Returns the wide local contrast of 2-D images, NaN in the background.
+    pub fn wide_contrast(&self) -> Option<&Pair> {
+        self.wide_contrast.as_ref()
+    }
+
     /// Returns the intensities of the whole foreground, NaN in the background.
     pub fn foreground(&self) -> &Pair {
         &self.foreground

@@ -16,6 +16,9 @@ const OPTIMISED: usize = 8;
 const KEPT: usize = 3;
 /// The fraction of the best pose's lead over the median of all starts that a pose needs to go on.
 const LEAD: f64 = 0.7;
+/// In a plane, two poses within so many pixels of each other are taken for the same one: landmarks set by hand in real
+/// pictures are no closer, and the metric often has several maxima within the blur of a slice.
+const SAME_PIXELS: f64 = 3.0;
 /// On every level: the first step and the resolution of an optimisation, in spacings of the level, and its evaluations
 /// at most. Near the maximum, BFGS takes only a step or two for a finer resolution.
 const STEP: f64 = 0.5;
@@ -64,19 +67,22 @@ pub struct Race {
     pub poses: Vec<Pose>,
     /// Starts that were evaluated.
     pub candidates: usize,
-    /// The median of their values.
+    /// The median of their ranks; 0 if poses are ranked by `of_all`.
     median: f64,
     /// The value that is taken for starts at which the images hardly overlap.
     independent_value: f64,
+    /// Whether poses are ranked by the information that all samples share (see [`Race::total`]), as a search ranks them,
+    /// and not by the metric. The metric is often higher where less overlaps.
+    of_all: bool,
     /// See [`Race::refine`].
     pub rivals: Vec<Rival>,
 }
 
 impl Race {
-    /// Creates a race without poses. `independent_value` is the value of the metric for independent
-    /// images.
-    pub fn new(independent_value: f64) -> Self {
-        Self { independent_value, ..Self::default() }
+    /// Creates a race without poses. `independent_value` is the value of the metric for independent images; `of_all`:
+    /// whether the information that all samples share decides.
+    pub fn new(independent_value: f64, of_all: bool) -> Self {
+        Self { independent_value, of_all, ..Self::default() }
     }
 
     /// Creates a race that is over, for a pose that was found in another way: it started at `start` and ended at
@@ -118,10 +124,13 @@ impl Race {
         });
         let poses: Vec<_> = poses.collect();
         let upright = poses.iter().rev().filter(|pose| pose.transform.matrix3 == DMat3::IDENTITY).cloned();
-        let upright = upright.max_by(|a, b| a.value.total_cmp(&b.value));
-        self.poses = and_one_more(distinct(poses, OPTIMISED, 2.0 * mm, grid), upright, 2.0 * mm, grid);
+        let upright = upright.max_by(|a, b| self.rank(a).total_cmp(&self.rank(b)));
+        self.poses = and_one_more(self.distinct(poses, OPTIMISED, 2.0 * mm, grid), upright, 2.0 * mm, grid);
         self.candidates = starts.len();
-        self.median = median(values.into_iter().map(|at| at.map_or(self.independent_value, |at| at.value)).collect());
+        if !self.of_all {
+            let value = |at: Option<MetricValue>| at.map_or(self.independent_value, |at| at.value);
+            self.median = median(values.into_iter().map(value).collect());
+        }
         if self.poses.len() > 1 {
             let start = vec![0.0; steps.count()];
             let (step, resolution, evaluations) = (FIRST_STEP * mm, FIRST_RESOLUTION * mm, FIRST_EVALUATIONS);
@@ -161,6 +170,9 @@ impl Race {
     /// about as good.
     fn rivals(&self, grid: &Geometry) -> Vec<Rival> {
         let [first, others @ ..] = &self.poses[..] else { return Vec::new() };
+        let same = if grid.is_flat() { SAME_PIXELS * grid.spacing.truncate().min_element() } else { 0.0 };
+        let is_other = |pose: &&Pose| distance(&first.transform, &pose.transform, grid) > same;
+        let others: Vec<_> = others.iter().filter(is_other).collect();
         let rival = |pose: &Pose, lead, wider| {
             let (distance_mm, to) = (distance(&first.transform, &pose.transform, grid), pose.transform);
             Rival { lead, wider, distance_mm, to }
@@ -172,7 +184,7 @@ impl Race {
             true => share(pose) > 1.0,
             false => is_clearly_more(share(pose), 1.0),
         };
-        let wider = others.iter().filter(more).max_by(|a, b| share(a).total_cmp(&share(b)));
+        let wider = others.iter().copied().filter(more).max_by(|a, b| share(a).total_cmp(&share(b)));
         second.into_iter().chain(wider.map(|pose| rival(pose, share(pose), true))).collect()
     }
 
@@ -201,7 +213,8 @@ impl Race {
     /// at which all samples share most information.
     fn keep(&mut self, mm: f64, grid: &Geometry) {
         let widest = self.poses.iter().rev().max_by(|a, b| self.total(a).total_cmp(&self.total(b))).cloned();
-        self.poses = distinct(std::mem::take(&mut self.poses), KEPT, mm, grid);
+        let poses = std::mem::take(&mut self.poses);
+        self.poses = self.distinct(poses, KEPT, mm, grid);
         let ahead = self.poses.iter().take_while(|pose| self.lead(pose) >= LEAD).count();
         self.poses.truncate(ahead.max(1));
         self.poses = and_one_more(std::mem::take(&mut self.poses), widest, mm, grid);
@@ -214,32 +227,37 @@ impl Race {
         (pose.value - self.independent_value) * pose.overlap as f64
     }
 
+    /// Returns what poses are ranked by.
+    fn rank(&self, pose: &Pose) -> f64 {
+        if self.of_all { self.total(pose) } else { pose.value }
+    }
+
     /// Returns a pose's lead over the median of all starts as a fraction of the best pose's.
     fn lead(&self, pose: &Pose) -> f64 {
-        let best = self.poses.first().map_or(0.0, |best| best.value - self.median);
-        if best > 0.0 { (pose.value - self.median) / best } else { 0.0 }
+        let best = self.poses.first().map_or(0.0, |best| self.rank(best) - self.median);
+        if best > 0.0 { (self.rank(pose) - self.median) / best } else { 0.0 }
+    }
+
+    /// Sorts poses, best first, drops those within `apart` mm of a better one, and returns `most` at most. Of equal poses
+    /// the one that came first is the better one.
+    fn distinct(&self, mut poses: Vec<Pose>, most: usize, apart: f64, grid: &Geometry) -> Vec<Pose> {
+        poses.sort_by(|a, b| self.rank(b).total_cmp(&self.rank(a)));
+        let mut kept: Vec<Pose> = Vec::new();
+        for pose in poses {
+            if kept.len() == most {
+                break;
+            }
+            if are_apart(&kept, &pose, apart, grid) {
+                kept.push(pose);
+            }
+        }
+        kept
     }
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
-}
-
-/// Sorts poses, best first, drops those within `apart` mm of a better one, and returns `most` at most. Of equal poses
-/// the one that came first is the better one.
-fn distinct(mut poses: Vec<Pose>, most: usize, apart: f64, grid: &Geometry) -> Vec<Pose> {
-    poses.sort_by(|a, b| b.value.total_cmp(&a.value));
-    let mut kept: Vec<Pose> = Vec::new();
-    for pose in poses {
-        if kept.len() == most {
-            break;
-        }
-        if are_apart(&kept, &pose, apart, grid) {
-            kept.push(pose);
-        }
-    }
-    kept
 }
 
 /// Adds a pose to those that are kept, unless one of them is within `apart` mm of it.
@@ -297,37 +315,63 @@ mod tests {
         }
     }
 
-    /// Runs a race along x with an NMI or MI. Returns how many poses it begins with, and the rivals at its end.
-    fn raced(metric: CountedKind, loaded: impl LoadedMetric, starts: &[f64]) -> (usize, Vec<Rival>) {
+    /// Runs a race along x with an NMI or MI, through a plane or a volume, in which poses are ranked `of_all` or not.
+    /// Returns how many poses it begins with, where the best one ends, mm, and its rivals.
+    fn raced(
+        (metric, loaded): (CountedKind, impl LoadedMetric),
+        depth: usize,
+        of_all: bool,
+        starts: &[f64],
+    ) -> (usize, f64, Vec<Rival>) {
         let metric = Metric::all().into_iter().find(|of| of.key() == <&str>::from(metric)).unwrap();
-        let grid = Geometry::axis_aligned([64, 64, 4], DVec3::ONE, DVec3::ZERO);
+        let grid = Geometry::axis_aligned([64, 64, depth], DVec3::ONE, DVec3::ZERO);
         let grids = GridPair { which: Sampled::Fixed, sampled: grid, interpolated: grid };
         let mut level = LevelMetric::new(&grids, Box::new(loaded), metric.worst(), &Silent);
         let start = |x| Start { from: "search", transform: DAffine3::from_translation(DVec3::new(x, 0.0, 0.0)) };
         let starts: Vec<_> = starts.iter().copied().map(start).collect();
         let steps = Steps::new(Kind::Translation, Dimension::Three, &grid);
-        let mut race = Race::new(metric.independent_value());
+        let mut race = Race::new(metric.independent_value(), of_all);
         race.begin(&mut level, &starts, &steps, 1.0, &grid).unwrap();
         let begun = race.poses.len();
         race.refine(&mut level, OptimizerKind::Batch, &steps, (1.0, true), &grid).unwrap();
         // The best pose goes on alone, and its rivals stay.
         race.refine(&mut level, OptimizerKind::Batch, &steps, (1.0, true), &grid).unwrap();
         assert_eq!(race.poses.len(), 1);
-        (begun, race.rivals)
+        (begun, race.poses[0].transform.translation.x, race.rivals)
     }
 
     #[test]
     fn an_nmi_of_1_is_no_information_where_most_starts_do_not_overlap() {
-        let (begun, rivals) = raced(CountedKind::Nmi, Slab, &[0.0, 100.0, 300.0, 400.0, 500.0, 600.0]);
+        let (begun, _, rivals) = raced((CountedKind::Nmi, Slab), 4, false, &[0.0, 100.0, 300.0, 400.0, 500.0, 600.0]);
         assert_eq!(begun, 1, "the second start has 0.4 of the lead");
         assert_eq!(rivals, []);
     }
 
     #[test]
     fn a_pose_at_which_all_samples_share_more_is_a_rival() {
-        let wider = |(_, rivals): (usize, Vec<Rival>)| rivals.into_iter().find(|rival| rival.wider);
-        let found = wider(raced(CountedKind::Mi, Across, &[0.0, 100.0])).unwrap();
+        let wider = |starts| {
+            let (_, _, rivals) = raced((CountedKind::Mi, Across), 4, false, starts);
+            rivals.into_iter().find(|rival| rival.wider)
+        };
+        let found = wider(&[0.0, 100.0]).unwrap();
         assert!((found.lead - 1.5).abs() < 1e-9 && found.distance_mm == 100.0, "{found:?}");
-        assert_eq!(wider(raced(CountedKind::Mi, Across, &[100.0, 200.0])), None);
+        assert_eq!(wider(&[100.0, 200.0]), None);
+    }
+
+    #[test]
+    fn what_all_samples_share_may_decide() {
+        let (_, best, _) = raced((CountedKind::Mi, Across), 1, false, &[0.0, 100.0]);
+        assert_eq!(best, 100.0);
+        let (_, best, rivals) = raced((CountedKind::Mi, Across), 1, true, &[0.0, 100.0]);
+        assert_eq!((best, rivals), (0.0, vec![]), "the other pose has two thirds of the information");
+    }
+
+    #[test]
+    fn poses_within_three_pixels_of_a_plane_are_one() {
+        let rivals = |depth, apart| {
+            let (_, _, rivals) = raced((CountedKind::Nmi, Slab), depth, false, &[0.0, apart, 300.0, 400.0, 500.0]);
+            rivals.len()
+        };
+        assert_eq!([rivals(1, 2.9), rivals(1, 3.1), rivals(4, 2.9)], [0, 1, 1]);
     }
 }

@@ -2,13 +2,13 @@
 
 use super::levels::after_search;
 use super::place::{Foregrounds, Place};
-use super::poses::is_clearly_more;
+use super::poses::{Pair, is_clearly_more};
 use super::{Case, Elsewhere, Init, Options, Part, Registration, lead};
 use crate::doubt::Check;
 use crate::image::Prepared;
 use crate::plane::foreground::masked_to_foreground;
 use crate::plane::local_contrast::{LocalContrast, without_background};
-use crate::plane::search::{ALIKE, FIXED_DETAIL, MOVING_DETAIL, search};
+use crate::plane::search::{ALIKE, FIXED_DETAIL, MOVING_DETAIL, SMALL, SMALL_IF_WIDE, search};
 use crate::transform::{Kind, distance};
 use crate::{Error, Geometry, Result};
 use glam::DAffine3;
@@ -19,6 +19,9 @@ pub enum Retry {
     /// 2-D images by local contrast, from a [`search`] among all positions, rotations and these magnifications.
     /// `place_failed`: see [`fails_place`].
     Search { magnifications: RangeInclusive<i32>, place_failed: bool },
+    /// 2-D images by intensities, from a [`search`] by wide local contrast. PET and SPECT are too blurred, and radar
+    /// images too noisy, for the other one.
+    WideSearch,
     /// 2-D images by local contrast, from the first result: a map of fixed points to moving points, LPS mm.
     Contrasts(DAffine3),
     /// Volumes that were cut out, by all that is inside, from an initialisation. Where both were cut out by one shape
@@ -69,7 +72,8 @@ impl Retry {
             let may_be_detail = !found.trusted() && found.transform.kind >= Kind::Similarity;
             // Details are searched for apart, since the pose with much more overlap would win.
             let searches = [ALIKE, FIXED_DETAIL, MOVING_DETAIL].into_iter().take(if may_be_detail { 3 } else { 1 });
-            return searches.map(|magnifications| Self::Search { magnifications, place_failed }).collect();
+            let searches = searches.map(|magnifications| Self::Search { magnifications, place_failed });
+            return searches.chain(place_failed.then_some(Self::WideSearch)).collect();
         }
         let by_contrasts = lead::contrast_leads_most(place).then(|| Self::Contrasts(found.transform.to_affine()));
         by_contrasts.into_iter().collect()
@@ -82,7 +86,7 @@ impl Retry {
             Self::Contrasts(_) => {
                 "local contrast matches more clearly than intensities: continuing with local contrast"
             }
-            Self::Search { .. } | Self::Inside(_) | Self::Foreground => {
+            Self::Search { .. } | Self::WideSearch | Self::Inside(_) | Self::Foreground => {
                 "the images match as well at other positions: trying again by the foreground"
             }
         }
@@ -91,6 +95,9 @@ impl Retry {
     /// Whether the new result replaces the first one.
     pub fn accepts(&self, retried: &Registration, found: &Registration) -> bool {
         let is_convincing = |place: Place| match self {
+            Self::WideSearch => {
+                lead::two_lead(place, retried.transform.kind) && retried.end.total_mi() > found.end.total_mi()
+            }
             Self::Inside(_) | Self::Foreground => lead::both_lead_clearly(place),
             Self::Search { .. } | Self::Contrasts(_) => {
                 lead::contrast_leads(place) && information(retried) > information(found)
@@ -102,13 +109,20 @@ impl Retry {
 
 impl Case<'_> {
     /// Registers again, in another way.
-    pub fn retry(&self, retry: &Retry, options: &Options, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
+    pub fn retry(
+        &self,
+        retry: &Retry,
+        registered: &[Prepared; 2],
+        options: &Options,
+        foregrounds: Option<&Foregrounds>,
+    ) -> Result<Registration> {
         match retry {
             Retry::Search { magnifications, .. } => {
-                let search = |pair: &_| search(pair, options.dof, magnifications.clone());
+                let search = |pair: &_| search(pair, options.dof, magnifications.clone(), SMALL);
                 let init = |pair: &_| self.tally.timed(Part::Optimise, || search(pair)).map(Init::Among);
                 self.by_contrast(init, options, foregrounds)
             }
+            Retry::WideSearch => self.by_wide_search(registered, options, foregrounds),
             Retry::Contrasts(from) => self.by_contrast(|_| Ok(Init::Transform(*from)), options, foregrounds),
             Retry::Inside(from) => self.by_inside(from, options, foregrounds),
             Retry::Foreground => self.by_foreground(options, foregrounds),
@@ -152,6 +166,25 @@ impl Case<'_> {
         let case = Self { contrast_decides: true, ..*self };
         let mut found = case.run([&local_contrast; 2], &options, foregrounds)?;
         found.started.from = "contrast";
+        Ok(found)
+    }
+
+    /// Registers two 2-D images by intensities, from a search by wide local contrast.
+    fn by_wide_search(
+        &self,
+        registered: &[Prepared; 2],
+        options: &Options,
+        foregrounds: Option<&Foregrounds>,
+    ) -> Result<Registration> {
+        let search = |Pair(wide): &Pair| {
+            let pair = wide.each_ref().map(|(picture, _)| LocalContrast::with_nan_outside(picture));
+            self.tally.timed(Part::Optimise, || search(&pair, options.dof, ALIKE, SMALL_IF_WIDE))
+        };
+        let maps = foregrounds.and_then(Foregrounds::wide_contrast).map(search).transpose()?;
+        let options = Options { init: Init::Among(maps.unwrap_or_default()), ..options.clone() };
+        let case = Self { ranks_of_all: true, ..*self };
+        let mut found = case.run([registered, self.read], &options, foregrounds)?;
+        found.started.from = "wide_contrast";
         Ok(found)
     }
 

@@ -41,7 +41,7 @@ impl<'a> Run<'a> {
 
     /// Optimises on all levels, coarse to fine.
     pub fn through_levels(&mut self, levels: &Levels) -> Result<Race> {
-        let mut race = Race::new(self.options.metric.independent_value());
+        let mut race = Race::new(self.options.metric.independent_value(), self.case.ranks_of_all);
         for level in (0..levels.spacings.len()).rev() {
             self.level(levels, level, &mut race)?;
         }
@@ -175,7 +175,7 @@ impl<'a> Run<'a> {
             let steps = Steps::new(self.options.dof.min(Kind::Rigid), self.dimension, grid);
             race.begin(&mut metric, &starts, &steps, mm, grid)?;
         }
-        let steps = Steps::new(self.options.dof, self.dimension, grid);
+        let steps = Steps::new(self.kind(level), self.dimension, grid);
         // The coarsest of several levels cannot tell apart starts that are nearly as good as each other.
         let decides = level == 0 || level + 1 < count;
         race.refine(&mut metric, self.options.optimizer(), &steps, (mm, decides), grid)?;
@@ -188,6 +188,13 @@ impl<'a> Run<'a> {
         let (evaluations, trace) = (metric.evaluations, metric.trace);
         self.levels.push(RegistrationLevel { spacing_mm, samples, sigmas, evaluations, value, stopped, trace });
         Ok(())
+    }
+
+    /// Returns the kind of transform that is optimised on a level. From a search among many poses, images that are
+    /// sheared or stretched at will agree too well on coarse levels, where they have few samples.
+    fn kind(&self, level: usize) -> Kind {
+        let of_search = self.case.ranks_of_all && level > 0;
+        if of_search { self.options.dof.min(Kind::Similarity) } else { self.options.dof }
     }
 
     /// Evaluates the metric on the finest level, with the headers' alignment and at `to`, for `values`.

@@ -20,6 +20,9 @@ const LARGE_ROTATION: f64 = 75.0;
 /// A change of volume by more than the first factor is unusual; by more than the second, it is not anatomical.
 const UNUSUAL_VOLUME: f64 = 1.6;
 const IMPOSSIBLE_VOLUME: f64 = 4.0;
+/// How many times more 2-D images may be stretched in one direction than in another: a plane that is seen at an angle of
+/// 51 degrees.
+const STRETCH: f64 = 1.6;
 
 /// The mutual information at the position of a small image must be this many times that at the best other position in a
 /// large one.
@@ -62,6 +65,7 @@ impl Evidence<'_> {
             self.metric_doubt(),
             self.rotation_doubt(),
             self.volume_doubt(),
+            self.stretch_doubt(),
             self.rival_doubt(),
         ];
         checks.into_iter().flatten().collect()
@@ -100,12 +104,27 @@ impl Evidence<'_> {
 
     fn volume_doubt(&self) -> Option<Doubt> {
         let scale = self.to.matrix3.determinant();
-        let beyond = |limit: f64| scale > limit || scale < limit.recip();
+        let beyond = |scale: f64, limit: f64| scale > limit || scale < limit.recip();
         let text = format!("the transform changes volumes by a factor of {scale:.2}");
-        // The pixels of most 2-D images are 1 mm whatever they show, and one image may show a detail of the other.
-        let is_detail = self.place.is_some_and(|place| place.wide_contrast.is_some() && contrast_confirms(place));
-        let grave = beyond(IMPOSSIBLE_VOLUME) && !is_detail;
-        beyond(UNUSUAL_VOLUME).then(|| Doubt { check: Check::Volume, message: text.into(), grave })
+        // The pixels of most 2-D images are 1 mm whatever they show. So one may have more pixels than the other, and one
+        // may show a detail of the other.
+        let flat = self.place.filter(|place| place.wide_contrast.is_some());
+        let explained =
+            flat.is_some_and(|place| !beyond(scale * self.volumes, IMPOSSIBLE_VOLUME) || contrast_confirms(place));
+        let grave = beyond(scale, IMPOSSIBLE_VOLUME) && !explained;
+        beyond(scale, UNUSUAL_VOLUME).then(|| Doubt { check: Check::Volume, message: text.into(), grave })
+    }
+
+    /// Returns a doubt if the plane is stretched more in one direction than in another, unless local contrast confirms it.
+    fn stretch_doubt(&self) -> Option<Doubt> {
+        let place = self.place.filter(|place| place.wide_contrast.is_some())?;
+        let [x, y] = [self.to.matrix3.x_axis, self.to.matrix3.y_axis];
+        let (squares, area) = (x.length_squared() + y.length_squared(), x.cross(y).length());
+        // The sum and the difference of the singular values.
+        let (sum, difference) = ((squares + 2.0 * area).sqrt(), (squares - 2.0 * area).max(0.0).sqrt());
+        let times = (sum + difference) / (sum - difference);
+        let text = format!("the transform stretches the image {times:.1} times more in one direction than in another");
+        (times > STRETCH && !contrast_confirms(place)).then(|| Doubt::grave(Check::Volume, text))
     }
 
     fn rival_doubt(&self) -> Option<Doubt> {
@@ -215,14 +234,34 @@ mod tests {
     }
 
     #[test]
-    fn only_a_detail_in_the_plane_may_be_magnified() {
+    fn pictures_may_differ_in_pixels_and_details_be_magnified() {
         let to = DAffine3::from_scale(DVec3::new(2.5, 2.5, 1.0));
-        let doubts = |contrast, wide_contrast| {
+        let doubts = |contrast, wide_contrast, volumes| {
             let place = Some(Place { contrast, wide_contrast, information: 0.04, ..Place::NOWHERE });
-            names_of(&Evidence { place, ..evidence(&GOOD, &to) })
+            names_of(&Evidence { place, volumes, ..evidence(&GOOD, &to) })
         };
-        assert_eq!(doubts(3.5, Some(0.0)), ["volume"]);
-        assert_eq!((doubts(3.4, Some(9.0)), doubts(3.5, None)), (vec!["volume!".into()], vec!["volume!".into()]));
+        assert_eq!(doubts(3.5, Some(0.0), 0.8), ["volume"]);
+        assert_eq!(
+            (doubts(3.4, Some(9.0), 0.8), doubts(3.5, None, 0.8)),
+            (vec!["volume!".into()], vec!["volume!".into()])
+        );
+        assert_eq!(
+            (doubts(0.0, Some(9.0), 0.2), doubts(0.0, None, 0.2)),
+            (vec!["volume".into()], vec!["volume!".into()])
+        );
+    }
+
+    #[test]
+    fn the_plane_may_be_stretched_a_little() {
+        let doubts = |x, contrast, wide_contrast| {
+            let turn = |degrees: f64| DMat3::from_rotation_z(degrees.to_radians());
+            let matrix = turn(70.0) * DMat3::from_diagonal(DVec3::new(x, 1.0, 1.0)) * turn(20.0);
+            let place = Some(Place { contrast, wide_contrast, information: 0.04, ..Place::NOWHERE });
+            let to = DAffine3::from_mat3(matrix);
+            Evidence { place, ..evidence(&GOOD, &to) }.doubts().iter().filter(|doubt| doubt.grave).count()
+        };
+        assert_eq!([doubts(1.59, 0.0, Some(9.0)), doubts(0.63, 0.0, Some(9.0)), doubts(1.61, 3.5, Some(0.0))], [0; 3]);
+        assert_eq!([doubts(1.61, 3.4, Some(9.0)), doubts(0.62, 0.0, Some(9.0)), doubts(1.61, 0.0, None)], [1, 1, 0]);
     }
 
     #[test]
