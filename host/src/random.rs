@@ -25,6 +25,14 @@ pub fn normal(seed: u64, index: u64) -> f32 {
     (sum as f32 / 65536.0 - 2.0) * 1.732_050_8
 }
 
+/// Iterates over the indices of so many samples among `voxels` voxels; none if there are no voxels. Samples are the same
+/// on every machine, and scattered, so that they cannot coincide with a pattern in the image. Where voxels are few, they
+/// are repeated.
+pub fn scattered(samples: usize, voxels: usize) -> impl Iterator<Item = usize> {
+    let samples = if voxels == 0 { 0 } else { samples };
+    (0..samples).map(move |n| ((u128::from(mix(n as u64)) * voxels as u128) >> 64) as usize)
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

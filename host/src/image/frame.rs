@@ -3,7 +3,7 @@
 //! Two frames match each other better than the images inside. They are left out, as if there were no data.
 
 use super::Volume;
-use super::outliers::scattered;
+use crate::random::scattered;
 use std::ops::Range;
 
 /// Pixels have the colour of a frame if they differ from it by at most this fraction of the image's range. Compression

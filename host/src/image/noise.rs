@@ -1,6 +1,6 @@
 //! Tells noise from structure: unlike structure, noise is not correlated with itself a few voxels away.
 
-use super::outliers::scattered;
+use crate::random::scattered;
 
 /// The most voxels, and pairs of voxels, that are looked at.
 const SAMPLES: usize = 1 << 15;

@@ -5,7 +5,7 @@
 
 use super::Volume;
 use super::noise::autocorrelation;
-use crate::random::mix;
+use crate::random::scattered;
 use rayon::prelude::*;
 
 /// The most voxels that the bulk is determined from.
@@ -31,14 +31,6 @@ const NOISE: f64 = 0.5;
 /// pairs outside the most frequent value are equal.
 const LABELS: usize = 256;
 const ALIKE: f64 = 0.5;
-
-/// Iterates over the indices of so many samples among `voxels` voxels; none if there are no voxels. Samples are the same
-/// on every machine, and scattered, so that they cannot coincide with a pattern in the image. Where voxels are few, they
-/// are repeated.
-pub fn scattered(samples: usize, voxels: usize) -> impl Iterator<Item = usize> {
-    let samples = if voxels == 0 { 0 } else { samples };
-    (0..samples).map(move |n| ((u128::from(mix(n as u64)) * voxels as u128) >> 64) as usize)
-}
 
 /// The fences, beyond which intensities are outliers; `None` if the bulk cannot be determined.
 pub fn fences(voxels: &[f32]) -> Option<(f64, f64)> {
