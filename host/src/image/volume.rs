@@ -77,6 +77,12 @@ impl Volume {
         self.with(|n| if keep(n) { self.voxels[n] } else { f32::NAN })
     }
 
+    /// Returns a volume with 0 where it is NaN, and which of its voxels are not NaN: the opposite of [`Volume::only`].
+    pub(crate) fn without_nan(&self) -> (Self, Vec<bool>) {
+        let known: Vec<bool> = self.voxels.iter().map(|voxel| !voxel.is_nan()).collect();
+        (self.with(|n| if known[n] { self.voxels[n] } else { 0.0 }), known)
+    }
+
     /// Returns the part of a volume that a box holds.
     pub(crate) fn cropped(&self, part: &Part) -> Self {
         let [width, height, _] = self.geometry.size;

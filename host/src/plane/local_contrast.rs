@@ -71,8 +71,8 @@ impl LocalContrast {
 
     /// Takes local contrast that is NaN in the background.
     pub fn with_nan_outside(picture: &Volume) -> Self {
-        let foreground: Vec<bool> = picture.voxels.iter().map(|pixel| !pixel.is_nan()).collect();
-        Self { picture: picture.with(|n| if foreground[n] { picture.voxels[n] } else { 0.0 }), foreground }
+        let (picture, foreground) = picture.without_nan();
+        Self { picture, foreground }
     }
 
     /// Returns the local contrast as an image to register, with its foreground as the mask and the other facts from

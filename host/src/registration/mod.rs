@@ -118,7 +118,7 @@ struct Case<'a> {
     /// Whether only results count that local contrast confirms, so that no other measure needs to be looked at.
     contrast_decides: bool,
     /// Whether poses are from a wide search, and ranked as it ranks them: by the information that all samples share.
-    ranks_of_all: bool,
+    from_wide_search: bool,
 }
 
 impl<'a> Case<'a> {
@@ -150,7 +150,7 @@ impl<'a> Case<'a> {
             observer,
             lattice,
             contrast_decides: false,
-            ranks_of_all: false,
+            from_wide_search: false,
         })
     }
 

@@ -182,7 +182,7 @@ impl Case<'_> {
         };
         let maps = foregrounds.and_then(Foregrounds::wide_contrast).map(search).transpose()?;
         let options = Options { init: Init::Among(maps.unwrap_or_default()), ..options.clone() };
-        let case = Self { ranks_of_all: true, ..*self };
+        let case = Self { from_wide_search: true, ..*self };
         let mut found = case.run([registered, self.read], &options, foregrounds)?;
         found.started.from = "wide_contrast";
         Ok(found)

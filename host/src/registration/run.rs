@@ -41,7 +41,7 @@ impl<'a> Run<'a> {
 
     /// Optimises on all levels, coarse to fine.
     pub fn through_levels(&mut self, levels: &Levels) -> Result<Race> {
-        let mut race = Race::new(self.options.metric.independent_value(), self.case.ranks_of_all);
+        let mut race = Race::new(self.options.metric.independent_value(), self.case.from_wide_search);
         for level in (0..levels.spacings.len()).rev() {
             self.level(levels, level, &mut race)?;
         }
@@ -190,11 +190,11 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Returns the kind of transform that is optimised on a level. From a search among many poses, images that are
-    /// sheared or stretched at will agree too well on coarse levels, where they have few samples.
+    /// Returns the kind of transform that is optimised on a level. After a wide search, no image is sheared or stretched
+    /// on coarse levels: with the few samples there, wrong poses would agree better than the right one.
     fn kind(&self, level: usize) -> Kind {
-        let of_search = self.case.ranks_of_all && level > 0;
-        if of_search { self.options.dof.min(Kind::Similarity) } else { self.options.dof }
+        let is_coarse = self.case.from_wide_search && level > 0;
+        if is_coarse { self.options.dof.min(Kind::Similarity) } else { self.options.dof }
     }
 
     /// Evaluates the metric on the finest level, with the headers' alignment and at `to`, for `values`.

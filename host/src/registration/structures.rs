@@ -144,8 +144,7 @@ fn other_optimum_doubt(lead: f64) -> Doubt {
 
 /// Returns the local contrast of an image, NaN in the background, in wide neighbourhoods, where `compared` is not NaN.
 fn structures(which: Setting, (image, _): &Ranged, (compared, _): &Ranged) -> Result<Ranged> {
-    let is_foreground: Vec<bool> = image.voxels.iter().map(|voxel| !voxel.is_nan()).collect();
-    let filled = image.with(|n| if is_foreground[n] { image.voxels[n] } else { 0.0 });
+    let (filled, is_foreground) = image.without_nan();
     let wide = normalise::locally(&filled, &is_foreground, WIDER * neighbourhood(&image.geometry), which)?;
     Ok((wide.only(|n| !compared.voxels[n].is_nan()), (-REACH, REACH)))
 }

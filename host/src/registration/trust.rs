@@ -108,16 +108,15 @@ impl Evidence<'_> {
         let text = format!("the transform changes volumes by a factor of {scale:.2}");
         // The pixels of most 2-D images are 1 mm whatever they show. So one may have more pixels than the other, and one
         // may show a detail of the other.
-        let flat = self.place.filter(|place| place.wide_contrast.is_some());
-        let explained =
-            flat.is_some_and(|place| !beyond(scale * self.volumes, IMPOSSIBLE_VOLUME) || contrast_confirms(place));
+        let is_explained = |place| !beyond(scale * self.volumes, IMPOSSIBLE_VOLUME) || contrast_confirms(place);
+        let explained = self.place_in_plane().is_some_and(is_explained);
         let grave = beyond(scale, IMPOSSIBLE_VOLUME) && !explained;
         beyond(scale, UNUSUAL_VOLUME).then(|| Doubt { check: Check::Volume, message: text.into(), grave })
     }
 
     /// Returns a doubt if the plane is stretched more in one direction than in another, unless local contrast confirms it.
     fn stretch_doubt(&self) -> Option<Doubt> {
-        let place = self.place.filter(|place| place.wide_contrast.is_some())?;
+        let place = self.place_in_plane()?;
         let [x, y] = [self.to.matrix3.x_axis, self.to.matrix3.y_axis];
         let (squares, area) = (x.length_squared() + y.length_squared(), x.cross(y).length());
         // The sum and the difference of the singular values.
@@ -125,6 +124,11 @@ impl Evidence<'_> {
         let times = (sum + difference) / (sum - difference);
         let text = format!("the transform stretches the image {times:.1} times more in one direction than in another");
         (times > STRETCH && !contrast_confirms(place)).then(|| Doubt::grave(Check::Volume, text))
+    }
+
+    /// Returns the place of 2-D images.
+    fn place_in_plane(&self) -> Option<Place> {
+        self.place.filter(|place| place.wide_contrast.is_some())
     }
 
     fn rival_doubt(&self) -> Option<Doubt> {
