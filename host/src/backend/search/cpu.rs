@@ -1,11 +1,19 @@
 //! The search for displacements, on the CPU.
 
+// Loops over lanes index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 use super::{ROUNDS, Search, WEIGHTS};
 use crate::backend::lanes::simd::widest;
 use crate::image::voxel;
 use crate::threads::should_continue;
 use gpu::math::{field, interpolate, search};
 use rayon::prelude::*;
+use std::ops::Range;
+
+/// Displacements along x whose costs are summed up together. Few, so that rows of displacements divide into chunks with
+/// little left over.
+const CHUNK: usize = 8;
 
 /// See [`crate::backend::Backend::search`].
 pub fn displacements(search: &Search) -> Vec<f32> {
@@ -69,7 +77,7 @@ fn one_way(search: &Search, from: &[u64], to: &[u64]) -> Vec<f32> {
     found
 }
 
-/// Descriptors, continued beyond the borders as far as displacements reach.
+/// Descriptors, continued beyond the borders as far as displacements reach, and followed by a chunk.
 struct Padded {
     size: [usize; 3],
     descriptors: Vec<u64>,
@@ -79,8 +87,9 @@ impl Padded {
     fn new(search: &Search, descriptors: &[u64]) -> Self {
         let size = [0, 1, 2].map(|axis: usize| search.size[axis] + 2 * search.reach[axis]);
         let own = |place: usize, axis: usize| place.saturating_sub(search.reach[axis]).min(search.size[axis] - 1);
-        let mut padded = vec![0; size.iter().product()];
-        padded.par_chunks_mut(size[0]).enumerate().for_each(|(row, out)| {
+        let voxels = size.iter().product();
+        let mut padded = vec![0; voxels + CHUNK];
+        padded[..voxels].par_chunks_mut(size[0]).enumerate().for_each(|(row, out)| {
             let row = search.size[0] * (own(row % size[1], 1) + search.size[1] * own(row / size[1], 2));
             out.iter_mut().enumerate().for_each(|(x, out)| *out = descriptors[row + own(x, 0)]);
         });
@@ -91,19 +100,40 @@ impl Padded {
 widest! {
     fn costs_of(search: &Search, from: &[u64], to: &Padded, cell: [u32; 3], costs: &mut [u16]) {
         let first = cell.map(|n| n as usize * search.side);
-        let end = [0, 1, 2].map(|axis: usize| (first[axis] + search.side).min(search.size[axis]));
-        let [width, height, depth] = search.reach.map(|reach| 2 * reach + 1);
-        let rows = (first[2]..end[2]).flat_map(|z| (first[1]..end[1]).map(move |y| (y, z)));
-        for (x, y, z) in rows.flat_map(|(y, z)| (first[0]..end[0]).map(move |x| (x, y, z))) {
-            let bits = from[x + search.size[0] * (y + search.size[1] * z)];
-            for (row, costs) in costs.chunks_exact_mut(width).enumerate().take(height * depth) {
-                let start = x + to.size[0] * (y + row % height + to.size[1] * (z + row / height));
-                for (cost, there) in costs.iter_mut().zip(&to.descriptors[start..][..width]) {
-                    *cost += (bits ^ there).count_ones() as u16;
+        let cell = [0, 1, 2].map(|axis: usize| first[axis]..(first[axis] + search.side).min(search.size[axis]));
+        let [width, height, _] = search.reach.map(|reach| 2 * reach + 1);
+        for (row, costs) in costs.chunks_exact_mut(width).enumerate() {
+            for (part, costs) in costs.chunks_mut(CHUNK).enumerate() {
+                let displaced = [part * CHUNK, row % height, row / height];
+                costs.copy_from_slice(&chunk_costs(search, from, to, &cell, displaced)[..costs.len()]);
+            }
+        }
+    }
+}
+
+/// The costs of a chunk of a cell's displacements, the first of which is given as an offset in the padded image.
+#[inline(always)]
+fn chunk_costs(
+    search: &Search,
+    from: &[u64],
+    to: &Padded,
+    [xs, ys, zs]: &[Range<usize>; 3],
+    [dx, dy, dz]: [usize; 3],
+) -> [u16; CHUNK] {
+    let mut costs = [0; CHUNK];
+    for z in zs.clone() {
+        for y in ys.clone() {
+            let from = &from[search.size[0] * (y + search.size[1] * z)..][..search.size[0]];
+            let to = &to.descriptors[dx + to.size[0] * (y + dy + to.size[1] * (z + dz))..];
+            for x in xs.clone() {
+                let there: &[u64; CHUNK] = to[x..].first_chunk().expect("a chunk follows");
+                for l in 0..CHUNK {
+                    costs[l] += u64::from((from[x] ^ there[l]).count_ones());
                 }
             }
         }
     }
+    costs.map(|cost| cost as u16)
 }
 
 /// The costs of all displacements of a cell.

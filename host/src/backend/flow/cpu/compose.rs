@@ -1,4 +1,4 @@
-//! Makes the update field of a step, composes it with the field, and resamples a field on another grid.
+//! Makes the update field of a step, and composes it with the field.
 
 // Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
@@ -140,22 +140,4 @@ fn chosen(numbers: &[Lanes; 3], below: &[bool; CHUNK], fraction: &Lanes) -> Lane
 /// Subtracts planes from others.
 pub fn subtract(planes: &mut [f32], others: &[f32]) {
     planes.par_iter_mut().zip(others).with_min_len(CHUNK << 8).for_each(|(number, other)| *number -= other);
-}
-
-/// Resamples a field on a grid of `size`: see [`flow::refined`].
-pub fn refine(old: &FieldView, from: [[f32; 3]; 2], size: [u32; 3], out: &mut [f32]) {
-    pieces(out, size[0] as usize, |first, planes| refine_rows(old, from, size, first, planes));
-}
-
-widest! {
-    fn refine_rows(old: &FieldView, from: [[f32; 3]; 2], size: [u32; 3], first: usize, planes: [&mut [f32]; 3]) {
-        let [width, height] = [size[0] as usize, size[1] as usize];
-        let [xs, ys, zs] = planes;
-        for i in 0..xs.len() {
-            let row = first + i / width;
-            let voxel = [i % width, row % height, row / height].map(|n| n as u32);
-            // SAFETY: the field has its padding.
-            [xs[i], ys[i], zs[i]] = unsafe { flow::refined(|i| old.number(i), old.size, voxel, from) };
-        }
-    }
 }

@@ -13,8 +13,9 @@ use gpu::math::flow::{self, VoxelForce};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Voxels of a piece of work, about. Smaller pieces would spend more time on making their counters than on counting.
-const PIECE: usize = 1 << 17;
+/// Voxels of a piece of work, about. Coarse levels have 2^17 voxels and fewer. Counters are made per thread, not per
+/// piece.
+const PIECE: usize = 1 << 13;
 
 /// The joint counts: the pair (f, m) is at `f + bins * m`.
 pub fn count(task: &FlowTask, bins: u32) -> Vec<u32> {

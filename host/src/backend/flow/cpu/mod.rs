@@ -6,6 +6,7 @@ mod joint;
 mod landmarks;
 mod level;
 mod local;
+mod refine;
 mod relax;
 mod resample;
 mod results;
@@ -51,7 +52,7 @@ pub fn of(planes: &[f32], size: [usize; 3], spacing_mm: [f64; 3]) -> Box<dyn Flo
 /// Resamples a field of `old_size`, given as its planes, on a grid of `size`.
 fn refine(planes: &[f32], old_size: [usize; 3], from: [[f32; 3]; 2], size: [u32; 3], out: &mut [f32]) {
     let field = padded(planes, old_size);
-    compose::refine(&FieldView { size: old_size.map(|n| n as u32), field: &field }, from, size, out);
+    refine::refine(&FieldView { size: old_size.map(|n| n as u32), field: &field }, from, size, out);
 }
 
 impl FlowOnCpu {
@@ -83,7 +84,7 @@ impl FlowOnCpu {
         let planes = 3 * size.iter().map(|&n| n as usize).product::<usize>();
         let mut field = vec![0.0; planes + interpolate::padding(size)];
         if let Some(from) = from.filter(|_| !self.field.is_empty()) {
-            compose::refine(&self.grid(), from, size, &mut field[..planes]);
+            refine::refine(&self.grid(), from, size, &mut field[..planes]);
         }
         (self.size, self.spacing_mm) = (size, spacing_mm);
         self.next = vec![0.0; field.len()];
